@@ -18,7 +18,7 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use renown_proxy::{Conversation, Happening, Host, HttpProxy, Keep, Session, load_pins};
+use renown_proxy::{Conversation, Host, HttpProxy, ProcessEvent, Session, Storage, load_pins};
 use renown_shipping::{Http, Settings, Telemetry};
 use rustix::process::Signal;
 use tokio::net::TcpListener;
@@ -50,7 +50,7 @@ pub(crate) fn run(args: &ProxyArgs, quiet: bool) -> Result<ExitCode, Failure> {
     let pins = Arc::new(Mutex::new(pins));
     let policy = Arc::new(settings.policy.clone());
     let build = settings.build()?;
-    let keep = keep(&settings, quiet)?;
+    let storage = storage(&settings, quiet)?;
     match &settings.server {
         Server::Command(command) => {
             let session = Session::new(policy, build, Arc::clone(&pins));
@@ -62,11 +62,11 @@ pub(crate) fn run(args: &ProxyArgs, quiet: bool) -> Result<ExitCode, Failure> {
             };
             let client = open(&|| io::stdout().as_fd().try_clone_to_owned().map(File::from))?;
             let input = open(&|| io::stdin().as_fd().try_clone_to_owned().map(File::from))?;
-            let conversation = Conversation::new(session, pins, keep, Machine::new(), client);
+            let conversation = Conversation::new(session, pins, storage, Machine::new(), client);
             Ok(conversation.run(child::command(command), input, (sender, receiver)).into())
         }
         Server::Upstream { url, listen } => {
-            let proxy = HttpProxy::new(url, policy, build, pins, keep, Machine::new());
+            let proxy = HttpProxy::new(url, policy, build, pins, storage, Machine::new());
             let proxy = proxy.map_err(|error| Failure::new(format!("--upstream: {error}")))?;
             serve(proxy, *listen, quiet)
         }
@@ -110,7 +110,7 @@ fn serve(proxy: HttpProxy<Machine>, listen: Listen, quiet: bool) -> Result<ExitC
 }
 
 /// Returns the storage: the log on disk, and the connection to the Renown server.
-fn keep(settings: &ProxySettings, quiet: bool) -> Result<Keep, Failure> {
+fn storage(settings: &ProxySettings, quiet: bool) -> Result<Storage, Failure> {
     let telemetry = settings.destination.as_ref().map(|destination| {
         let shipping = Settings {
             interval: INTERVAL,
@@ -128,11 +128,17 @@ fn keep(settings: &ProxySettings, quiet: bool) -> Result<Keep, Failure> {
             failure::note(line);
         }
     };
-    Ok(Keep::new(settings.folder(), settings.identity.clone(), telemetry, settings.verbose, Box::new(print)))
+    Ok(Storage::new(
+        settings.folder(),
+        settings.identity.clone(),
+        telemetry,
+        settings.verbose,
+        Box::new(print),
+    ))
 }
 
 /// Passes signals on to the server, and keeps them from ending the proxy first.
-fn pass_signals(sender: Sender<Happening>) -> Result<(), Failure> {
+fn pass_signals(sender: Sender<ProcessEvent>) -> Result<(), Failure> {
     let refused = |error: io::Error| Failure::new(format!("signals: {error}"));
     let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build().map_err(refused)?;
     let listen = |kind| {
@@ -152,7 +158,7 @@ fn pass_signals(sender: Sender<Happening>) -> Result<(), Failure> {
                     _ = terminate.recv() => Signal::TERM,
                     _ = hangup.recv() => Signal::HUP,
                 };
-                if sender.send(Happening::Signal(signal)).is_err() {
+                if sender.send(ProcessEvent::Signal(signal)).is_err() {
                     return;
                 }
             }

@@ -1,17 +1,17 @@
-//! Data in base64: text that the gates read, or something that no gate can read.
+//! Data in base64: either text, which the gates read, or binary data, which no gate can read.
 //!
-//! | the type says | the data is |
+//! | MIME type | the data is |
 //! |---|---|
-//! | text: `text/*`, JSON, XML, scripts, and the like | text, whatever its bytes |
-//! | image, audio, video, font | text only if its beginning looks like text |
-//! | anything else, or nothing | text if its beginning looks like text |
+//! | text: `text/*`, JSON, XML, scripts, and similar | text, whatever its bytes |
+//! | any other type, or no type | text if its beginning looks like text |
 //!
-//! The decoder takes what the most tolerant decoder takes: both alphabets, no padding, anything else between the digits.
+//! The decoder is as tolerant as the most tolerant client: it accepts both alphabets, missing padding, and any other characters between
+//! the digits. The `base64` crate has no such mode, and a stricter decoder would let a server hide text from the gates.
 
-/// How much of data is looked at to find out what it is, in bytes.
+/// Number of decoded bytes that are checked to find out whether data is text.
 const SNIFFED_BYTES: usize = 4096;
 
-/// Words in a type that say text.
+/// Parts of MIME types that mean text.
 const TEXT_TYPES: [&str; 18] = [
     "json",
     "xml",
@@ -33,7 +33,7 @@ const TEXT_TYPES: [&str; 18] = [
     "multipart/",
 ];
 
-/// The text in base64 data of a type. Returns `None` for data that is not text.
+/// Decodes the text in base64 data. Returns `None` if the data is not text.
 pub(crate) fn text(base64: &str, mime_type: Option<&str>) -> Option<String> {
     let mime_type = mime_type.unwrap_or_default().to_ascii_lowercase();
     let is_text = TEXT_TYPES.iter().any(|word| mime_type.contains(word));
@@ -55,7 +55,7 @@ fn utf16(bytes: &[u8], unit: fn([u8; 2]) -> u16) -> String {
     char::decode_utf16(units).map(|char| char.unwrap_or(char::REPLACEMENT_CHARACTER)).collect()
 }
 
-/// Whether bytes are text: at most one character in ten is a control or broken. The last one may be cut.
+/// Returns whether bytes look like text: at most one character in ten is a control character or invalid. The last one may be cut.
 fn looks_like_text(bytes: &[u8]) -> bool {
     if bytes.starts_with(b"\xff\xfe") || bytes.starts_with(b"\xfe\xff") {
         return true;
@@ -69,7 +69,7 @@ fn looks_like_text(bytes: &[u8]) -> bool {
         && !bytes.is_empty()
 }
 
-/// The first bytes of base64 text, up to this many.
+/// Decodes the first bytes of base64 text, at most `bytes_max`.
 fn decoded(base64: &str, bytes_max: usize) -> Vec<u8> {
     let mut bytes = Vec::with_capacity((base64.len() / 4 * 3).min(bytes_max));
     let (mut bits, mut count) = (0_u32, 0_u32);
@@ -80,7 +80,7 @@ fn decoded(base64: &str, bytes_max: usize) -> Vec<u8> {
             b'0'..=b'9' => byte - b'0' + 52,
             b'+' | b'-' => 62,
             b'/' | b'_' => 63,
-            // Padding ends a group; what follows begins a new one.
+            // Padding ends a group. The next digit begins a new one.
             b'=' => {
                 (bits, count) = (0, 0);
                 continue;
@@ -106,7 +106,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn base64_is_read_as_the_most_tolerant_decoder_reads_it() {
+    fn base64_is_decoded_tolerantly() {
         for (base64, bytes) in [
             ("aGVsbG8=", "hello"),
             ("aGVsbG8", "hello"),
@@ -122,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn text_is_known_by_its_type_or_its_beginning() {
+    fn text_is_recognized_by_its_type_or_its_beginning() {
         let hello = "aGVsbG8gd29ybGQ=";
         let png = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJ";
         for (base64, mime_type, is_text) in [
@@ -139,7 +139,7 @@ mod tests {
             assert_eq!(text(base64, mime_type).is_some(), is_text, "{base64} {mime_type:?}");
         }
         assert_eq!(text(hello, None).as_deref(), Some("hello world"));
-        // "hi" in UTF-16, with a mark and with a type.
+        // "hi" in UTF-16, with a byte order mark and with a type.
         assert_eq!(text("//5oAGkA", None).as_deref(), Some("hi"));
         assert_eq!(text("aABpAA==", Some("text/plain; charset=UTF-16LE")).as_deref(), Some("hi"));
         assert_eq!(text("AGgAaQ==", Some("text/plain; charset=utf-16be")).as_deref(), Some("hi"));

@@ -1,28 +1,28 @@
-//! Cutting a stream of bytes into messages: one a line.
+//! Cuts a stream of bytes into messages, one per line.
 //!
-//! Framing is on bytes, so that a character cut in two by a read does not matter. A line that has no end when the stream ends
-//! is a message too: what a dying server wrote goes on as it is.
+//! Framing works on bytes, so it does not matter if a read cuts a character in two. An unfinished line at the end of the stream is a
+//! message too: the last output of a server that crashed is passed on.
 
 use memchr::memchr;
 
 use crate::message::{Ids, LooseId};
 
-/// The longest message, in bytes.
+/// Maximum length of a message, in bytes.
 pub const MESSAGE_BYTES_MAX: usize = 64 << 20;
 
 /// A piece of a stream.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Frame<'f> {
-    /// A message with the newline that ends it, if one does.
+    /// A message with its newline, if it has one.
     Message(&'f [u8]),
-    /// The end of a message that is too long. Its bytes are gone.
+    /// The end of a message that is too long. Its bytes were dropped.
     TooLarge(Oversized),
 }
 
-/// What is known of a message that was not kept.
+/// What is known about a message that was too long to keep.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Oversized {
-    /// The ids that stood in it, as they were written.
+    /// Ids in the message, as they were written.
     pub ids: Vec<String>,
     /// Whether it was a request or a notification.
     pub is_request: bool,
@@ -36,16 +36,16 @@ impl Oversized {
     }
 }
 
-/// What is kept of the room that a long message took, in bytes.
+/// Capacity of the buffer that is kept after a long message, in bytes.
 const KEPT_BYTES_MAX: usize = 1 << 20;
 
-/// A stream that is cut into messages. One that comes in one piece is not copied.
+/// Cuts a stream into messages. A message that arrives in one piece is not copied.
 #[derive(Debug)]
 pub struct Frames {
-    /// The message that has not ended yet.
+    /// The beginning of the current message.
     line: Vec<u8>,
     bytes_max: usize,
-    /// The message is too long, and only looked at for its ids.
+    /// Set if the current message is too long. Then only its ids are collected.
     drained: Option<Ids>,
 }
 
@@ -56,12 +56,12 @@ impl Default for Frames {
 }
 
 impl Frames {
-    /// A stream whose messages may have so many bytes.
+    /// Creates a framing with a maximum length of messages.
     pub fn new(bytes_max: usize) -> Self {
         Self { line: Vec::new(), bytes_max, drained: None }
     }
 
-    /// Takes bytes as they come, and gives the messages that end in them.
+    /// Adds bytes, and calls `each` for the messages that end in them.
     pub fn push(&mut self, bytes: &[u8], mut each: impl FnMut(Frame<'_>)) {
         let mut rest = bytes;
         while let Some(end) = memchr(b'\n', rest) {
@@ -70,17 +70,17 @@ impl Frames {
                 each(Frame::Message(line));
             } else {
                 self.extend(line);
-                self.give(&mut each);
+                self.emit(&mut each);
             }
             rest = after;
         }
         self.extend(rest);
     }
 
-    /// Gives what is left when the stream ends.
+    /// Calls `each` for the unfinished message at the end of the stream.
     pub fn finish(mut self, mut each: impl FnMut(Frame<'_>)) {
         if self.drained.is_some() || !self.line.is_empty() {
-            self.give(&mut each);
+            self.emit(&mut each);
         }
     }
 
@@ -97,7 +97,7 @@ impl Frames {
         self.drained = Some(ids);
     }
 
-    fn give(&mut self, each: &mut impl FnMut(Frame<'_>)) {
+    fn emit(&mut self, each: &mut impl FnMut(Frame<'_>)) {
         match self.drained.take() {
             None => each(Frame::Message(&self.line)),
             Some(ids) => each(Frame::TooLarge(ids.finish())),
@@ -111,7 +111,7 @@ impl Frames {
 mod tests {
     use super::*;
 
-    /// The messages, or what is known of those that were too long.
+    /// Returns the messages of a stream that arrives in parts, or what is known about those that are too long.
     fn cut(parts: &[&[u8]], bytes_max: usize) -> Vec<Result<Vec<u8>, Oversized>> {
         let mut frames = Frames::new(bytes_max);
         let mut found = Vec::new();
@@ -129,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn however_a_stream_is_cut_its_messages_are_the_same() {
+    fn messages_do_not_depend_on_how_the_stream_is_cut() {
         let stream =
             "{\"id\":1}\n\n  {\"é\":\"日本\"}\r\nnot json\n{\"id\":22222222222222222222222222}\n{\"cut"
                 .as_bytes();

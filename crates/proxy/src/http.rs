@@ -1,21 +1,21 @@
-//! A streamable HTTP server, with the proxy before it.
+//! The proxy in front of a streamable HTTP server.
 //!
-//! | what | rule |
+//! | part | rule |
 //! |---|---|
-//! | who may ask | the listener is on loopback, `Host` is a loopback name, and so is `Origin` if there is one; others get 403 |
-//! | where it goes | `/` is the address of the server; any other path is that path on the server's host |
-//! | headers | pass, but for those of a connection; `Host` is the server's, `Accept-Encoding` is `identity` |
-//! | the body of a POST | is a message, or a batch, whatever its type says; above 64 MiB it is drained and answered |
-//! | a reply to a message | is a message, or a batch; one that is changed has status 200, one that is malformed is 502 |
-//! | an error (4xx, 5xx) that is not a message | is judged as text; one that fails keeps its status and loses its text |
-//! | a body that is compressed, or not UTF-8 by its type | cannot be looked at: 415 for the client's, 502 for the server's |
-//! | a stream of events | leaves event by event, as they arrive; the id of an event stays |
-//! | a redirect | leads to the proxy, or is 502 (`redirect.rs`) |
-//! | headers of a reply that lead elsewhere | are removed: `Alt-Svc`, `Refresh`, `Link`, `Content-Location`; so are the reason and trailers |
-//! | a reply to a request that is not MCP, such as one for a token | passes as it is, unless it looks like a message |
+//! | client | must be local: the listener is on loopback, and `Host` and `Origin` (if present) are loopback names; others get 403 |
+//! | path | `/` is the address of the server; any other path is that path on the server's host |
+//! | headers | pass, except those of a connection; `Host` is the server's, `Accept-Encoding` is `identity` |
+//! | body of a POST | is a message or a batch, whatever its content type; above 64 MiB it is dropped and gets an error |
+//! | reply to a message | is a message or a batch; a changed one has status 200, a malformed one becomes 502 |
+//! | error (4xx, 5xx) that is not a message | is judged as text; if it fails, the status stays and the text is removed |
+//! | body that is compressed, or not UTF-8 according to its type | cannot be judged: 415 for the client's, 502 for the server's |
+//! | stream of events | is passed on event by event, as they arrive; the ids of events stay |
+//! | redirect | leads to the proxy, or becomes 502 (`redirect.rs`) |
+//! | headers of a reply that lead elsewhere | are removed: `Alt-Svc`, `Refresh`, `Link`, `Content-Location`; also the reason phrase and trailers |
+//! | reply to a request that is not MCP, such as one for a token | passes unchanged, unless it looks like a message |
 //!
-//! A result is known by the session (`Mcp-Session-Id`) and its id, on whichever stream it comes. A request without a session has one
-//! of its own, which ends with its reply, unless the reply names one.
+//! A result is matched to its request by the session (`Mcp-Session-Id`) and the id, on whichever stream it arrives. A request without a
+//! session gets a temporary session, which ends with the reply unless the reply names a session.
 
 mod answer;
 mod redirect;
@@ -42,49 +42,49 @@ use hyper_util::rt::TokioIo;
 use tokio::net::TcpListener;
 
 use crate::framing::MESSAGE_BYTES_MAX;
-use crate::keep::Keep;
 use crate::message::{Ids, LooseId};
 use crate::pins::Pins;
 use crate::session::{Build, Effects, Forward, Host, Policy, Session};
+use crate::storage::Storage;
 use sessions::{Sessions, Shared};
 use upstream::Upstream;
 pub use upstream::UpstreamError;
 
-/// How long requests may go on after the end was asked for.
+/// How long requests may take after a shutdown was requested.
 const LAST_REQUESTS: Duration = Duration::from_secs(5);
 
 /// The header with the revision of the protocol.
 const PROTOCOL_VERSION: HeaderName = HeaderName::from_static("mcp-protocol-version");
 
-/// What a reply is made of.
+/// The body of a reply.
 type ReplyBody = BoxBody<Bytes, hyper::Error>;
 
-/// A proxy before a streamable HTTP server.
+/// A proxy in front of a streamable HTTP server.
 pub struct HttpProxy<H> {
     upstream: Upstream,
     policy: Arc<Policy>,
     build: Build,
     pins: Arc<Mutex<Pins>>,
-    keep: Keep,
+    storage: Storage,
     host: H,
     sessions: Sessions,
 }
 
 impl<H: Host + Send + Sync + 'static> HttpProxy<H> {
-    /// A proxy before the server at this address.
+    /// Creates a proxy in front of the server at an address.
     pub fn new(
         url: &str,
         policy: Arc<Policy>,
         build: Build,
         pins: Arc<Mutex<Pins>>,
-        keep: Keep,
+        storage: Storage,
         host: H,
     ) -> Result<Self, UpstreamError> {
         let upstream = Upstream::new(url)?;
-        Ok(Self { upstream, policy, build, pins, keep, host, sessions: Sessions::default() })
+        Ok(Self { upstream, policy, build, pins, storage, host, sessions: Sessions::default() })
     }
 
-    /// Serves until the end is asked for.
+    /// Serves until `end` completes.
     pub async fn serve(self, listener: TcpListener, end: impl Future<Output = ()>) {
         let proxy = Arc::new(self);
         let mut open = tokio::task::JoinSet::new();
@@ -96,7 +96,7 @@ impl<H: Host + Send + Sync + 'static> HttpProxy<H> {
                 accepted = listener.accept() => accepted,
             };
             let Ok((stream, _)) = accepted else {
-                // Out of descriptors: those that are open come first.
+                // Probably out of file descriptors: wait until open connections close.
                 tokio::time::sleep(Duration::from_millis(50)).await;
                 continue;
             };
@@ -110,11 +110,11 @@ impl<H: Host + Send + Sync + 'static> HttpProxy<H> {
                 let mut http = hyper::server::conn::http1::Builder::new();
                 let connection = http.half_close(true).serve_connection(TokioIo::new(stream), service);
                 tokio::pin!(connection);
-                // A client that goes away is nobody's mistake.
+                // Errors of a connection are ignored: the client has disconnected.
                 tokio::select! {
                     _ = connection.as_mut() => {}
                     _ = ended.changed() => {
-                        // One that is idle ends at once, the others with their request.
+                        // An idle connection ends at once, the others after their current request.
                         connection.as_mut().graceful_shutdown();
                         let _ = connection.await;
                     }
@@ -131,28 +131,31 @@ impl<H: Host + Send + Sync + 'static> HttpProxy<H> {
         for session in proxy.sessions.drain() {
             proxy.end(&session);
         }
-        proxy.keep.close(Duration::from_secs(2));
+        proxy.storage.close(Duration::from_secs(2));
     }
 
     async fn request(self: Arc<Self>, request: Request<Incoming>) -> Response<ReplyBody> {
-        if let Err(why) = local(request.headers()) {
-            return said(StatusCode::FORBIDDEN, why);
+        if let Err(why) = check_local(request.headers()) {
+            return text_reply(StatusCode::FORBIDDEN, why);
         }
         let named = request.headers().get(sessions::HEADER).cloned();
         let Some(session) = self.session(named.as_ref()) else {
-            return said(StatusCode::INTERNAL_SERVER_ERROR, "the gates cannot be built");
+            return text_reply(StatusCode::INTERNAL_SERVER_ERROR, "the gates cannot be built");
         };
         let is_message = *request.method() == Method::POST;
         if is_message && is_encoded(request.headers()) {
-            return said(
+            return text_reply(
                 StatusCode::UNSUPPORTED_MEDIA_TYPE,
-                "the body is compressed, and cannot be looked at",
+                "the body is compressed, expected an uncompressed body",
             );
         }
-        let ends = *request.method() == Method::DELETE;
+        let is_delete = *request.method() == Method::DELETE;
         let (parts, body) = request.into_parts();
-        let mut sent =
-            Sent::of(&parts, named.is_some(), self.upstream.address_of(parts.uri.path_and_query()));
+        let mut sent = ForwardedRequest::of(
+            &parts,
+            named.is_some(),
+            self.upstream.address_of(parts.uri.path_and_query()),
+        );
         let body: ReplyBody = if is_message {
             let effects = match read(body).await {
                 Ok(Read::Whole(bytes)) => {
@@ -165,16 +168,16 @@ impl<H: Host + Send + Sync + 'static> HttpProxy<H> {
                 Err(_) => None,
             };
             let Some((effects, bytes)) = effects else {
-                return said(StatusCode::BAD_REQUEST, "the body broke off");
+                return text_reply(StatusCode::BAD_REQUEST, "the body ended before it was complete");
             };
-            self.keep.effects(&effects, &self.pins);
-            let Effects { forward, to_client, is_message, asked, .. } = effects;
+            self.storage.effects(&effects, &self.pins);
+            let Effects { forward, to_client, is_message, awaited, .. } = effects;
             sent.is_mcp |= is_message;
-            (sent.answered, sent.asked) = (to_client, asked);
+            (sent.answered, sent.awaited) = (to_client, awaited);
             match forward {
                 Forward::AsIs => full(bytes),
                 Forward::Changed(new) => full(new.into()),
-                Forward::Nothing => return answer::made(&sent.answered),
+                Forward::Nothing => return answer::reply_of(&sent.answered),
             }
         } else {
             body.boxed()
@@ -186,15 +189,16 @@ impl<H: Host + Send + Sync + 'static> HttpProxy<H> {
                 if named.is_none() {
                     self.end(&session);
                 }
-                return said(StatusCode::BAD_GATEWAY, &unanswered(&error));
+                return text_reply(StatusCode::BAD_GATEWAY, &upstream_error(&error));
             }
         };
         if !sessions::is_sound(reply.headers()) {
-            return said(StatusCode::BAD_GATEWAY, "the server's session id is not one of visible characters");
+            let error = "the server sent an invalid session id, expected one id of visible ASCII characters";
+            return text_reply(StatusCode::BAD_GATEWAY, error);
         }
-        let belongs = reply.headers().get(sessions::HEADER).cloned().or(named);
-        match belongs {
-            Some(id) if ends && reply.status().is_success() => {
+        let session_id = reply.headers().get(sessions::HEADER).cloned().or(named);
+        match session_id {
+            Some(id) if is_delete && reply.status().is_success() => {
                 if let Some(ended) = self.sessions.remove(&id) {
                     self.end(&ended);
                 }
@@ -209,8 +213,8 @@ impl<H: Host + Send + Sync + 'static> HttpProxy<H> {
         self.answer(reply, session, sent).await
     }
 
-    /// Sends the server errors in place of answers that the client will not give. It is not waited for.
-    fn tell_server(self: &Arc<Self>, messages: Vec<Vec<u8>>, sent: &Sent) {
+    /// Sends messages to the server in the background: errors instead of answers of the client.
+    fn send_to_server(self: &Arc<Self>, messages: Vec<Vec<u8>>, sent: &ForwardedRequest) {
         for message in messages {
             let mut request = Request::new(());
             *request.method_mut() = Method::POST;
@@ -222,7 +226,7 @@ impl<H: Host + Send + Sync + 'static> HttpProxy<H> {
         }
     }
 
-    /// The session of that id, or a new one.
+    /// Returns the session with an id, or a new one. Returns `None` if the gates cannot be built.
     fn session(&self, id: Option<&HeaderValue>) -> Option<Arc<Shared>> {
         if let Some(known) = id.and_then(|id| self.sessions.get(id)) {
             return Some(known);
@@ -232,31 +236,31 @@ impl<H: Host + Send + Sync + 'static> HttpProxy<H> {
         Some(Arc::new(Shared::new(session)))
     }
 
-    /// Writes down what a session never got an answer to.
+    /// Ends a session: logs the calls that were never answered.
     fn end(&self, session: &Shared) {
         for record in session.lock().lost(&self.host) {
-            self.keep.record(&record);
+            self.storage.record(&record);
         }
     }
 }
 
-/// What is known of a request that was sent on.
-struct Sent {
-    /// Messages that were answered here, for the same client.
+/// What is known about a request that was forwarded to the server.
+struct ForwardedRequest {
+    /// Answers of the proxy to some of its messages.
     answered: Vec<Vec<u8>>,
-    /// The ids under which the client waits for an answer.
-    asked: Vec<LooseId>,
-    /// Whether the client will read the reply as one of MCP.
+    /// Ids of the messages whose answers the client awaits.
+    awaited: Vec<LooseId>,
+    /// Whether the client will read the reply as MCP.
     is_mcp: bool,
-    /// Where it went.
+    /// Address that the request was sent to.
     address: Uri,
-    /// The path of the proxy where it came in.
+    /// Path of the proxy that received the request.
     path: Uri,
-    /// The headers with which the client answers a request of the server.
+    /// Headers for answers to requests of the server.
     headers: HeaderMap,
 }
 
-impl Sent {
+impl ForwardedRequest {
     fn of(parts: &Parts, has_session: bool, address: Uri) -> Self {
         let accepts = parts.headers.get_all(ACCEPT).iter();
         let accepts_events = accepts.into_iter().any(|value| {
@@ -270,35 +274,35 @@ impl Sent {
         }
         headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
         headers.insert(ACCEPT, HeaderValue::from_static("application/json, text/event-stream"));
-        let (answered, asked, path) = (Vec::new(), Vec::new(), parts.uri.clone());
-        Self { answered, asked, is_mcp: accepts_events || has_session, address, path, headers }
+        let (answered, awaited, path) = (Vec::new(), Vec::new(), parts.uri.clone());
+        Self { answered, awaited, is_mcp: accepts_events || has_session, address, path, headers }
     }
 }
 
-/// Why there is no reply.
-fn unanswered(error: &hyper_util::client::legacy::Error) -> String {
+/// Describes why the server did not reply.
+fn upstream_error(error: &hyper_util::client::legacy::Error) -> String {
     let cause = error.source().map(|cause| format!(": {cause}")).unwrap_or_default();
     if error.is_connect() {
         format!("the server cannot be reached{cause}")
     } else {
-        format!("the server broke off before it answered{cause}")
+        format!("the server closed the connection before it answered{cause}")
     }
 }
 
-/// Whether a request comes from this machine, and not from a page that some browser has open.
-fn local(headers: &HeaderMap) -> Result<(), &'static str> {
+/// Checks that a request comes from this machine, and not from a web page in a browser.
+fn check_local(headers: &HeaderMap) -> Result<(), &'static str> {
     let host = headers.get(HOST).and_then(|host| host.to_str().ok());
     if !host.is_some_and(is_loopback) {
-        return Err("Host is no name of this machine");
+        return Err("the Host header is not a loopback name, expected localhost, 127.0.0.1 or [::1]");
     }
     match headers.get(ORIGIN).map(HeaderValue::to_str) {
         None => Ok(()),
         Some(Ok(origin)) if origin.split_once("://").is_some_and(|(_, host)| is_loopback(host)) => Ok(()),
-        Some(_) => Err("Origin is not of this machine"),
+        Some(_) => Err("the Origin header is not a loopback name, expected localhost, 127.0.0.1 or [::1]"),
     }
 }
 
-/// Whether a host, perhaps with a port, is this machine.
+/// Returns whether a host, with or without a port, is a loopback name.
 fn is_loopback(host: &str) -> bool {
     if let Ok(address) = host.parse::<SocketAddr>() {
         return address.ip().is_loopback();
@@ -309,18 +313,18 @@ fn is_loopback(host: &str) -> bool {
         || name.parse::<std::net::IpAddr>().is_ok_and(|ip| ip.is_loopback())
 }
 
-/// Whether a body is something else than what it will be decoded to.
+/// Returns whether a body is compressed or otherwise encoded.
 fn is_encoded(headers: &HeaderMap) -> bool {
     headers.get_all(CONTENT_ENCODING).iter().any(|encoding| encoding.as_bytes().trim_ascii() != b"identity")
 }
 
-/// A body that was read.
+/// A complete body.
 enum Read {
     Whole(Bytes),
     TooLarge(Ids),
 }
 
-/// Reads a body to its end, and keeps it if it is not too long.
+/// Reads a body to its end. If it is too long, keeps only its ids.
 async fn read<B: Body<Data = Bytes, Error = hyper::Error> + Unpin>(
     mut body: B,
 ) -> Result<Read, hyper::Error> {
@@ -344,9 +348,9 @@ fn full(bytes: Bytes) -> ReplyBody {
     Full::new(bytes).map_err(|never: Infallible| match never {}).boxed()
 }
 
-/// A reply in our own words.
-fn said(status: StatusCode, what: &str) -> Response<ReplyBody> {
-    let mut reply = Response::new(full(format!("renown: {what}\n").into()));
+/// Builds a plain-text reply of the proxy itself.
+fn text_reply(status: StatusCode, text: &str) -> Response<ReplyBody> {
+    let mut reply = Response::new(full(format!("renown: {text}\n").into()));
     *reply.status_mut() = status;
     reply.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("text/plain; charset=utf-8"));
     reply
@@ -357,7 +361,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_this_machine_may_ask() {
+    fn only_local_requests_are_accepted() {
         for (host, origin, may) in [
             (Some("127.0.0.1:7080"), None, true),
             (Some("localhost"), None, true),
@@ -374,7 +378,7 @@ mod tests {
             let mut headers = HeaderMap::new();
             host.map(|host| headers.insert(HOST, HeaderValue::from_static(host)));
             origin.map(|origin| headers.insert(ORIGIN, HeaderValue::from_static(origin)));
-            assert_eq!(local(&headers).is_ok(), may, "{host:?} {origin:?}");
+            assert_eq!(check_local(&headers).is_ok(), may, "{host:?} {origin:?}");
         }
     }
 }

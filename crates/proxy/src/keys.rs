@@ -1,20 +1,20 @@
-//! Keys that some reader folds into another.
+//! Keys that some client reads as another key.
 //!
-//! Many decoders find a member by a name that is only nearly its own: Go and Newtonsoft ignore case, Unicode folding makes `ſ` an s
-//! and the Kelvin sign a k, some normalize, some stop at a NUL, some ignore blanks or invisible characters. To such a client
-//! `Result` is a result. So in every object that a client interprets a key is refused if it folds into a name of the protocol
-//! without being that name, or into another key of the same object.
+//! Many decoders accept a key that is only similar to the name of a member: Go and Newtonsoft ignore case, Unicode folding makes `ſ` an s
+//! and the Kelvin sign a k, some normalize, some stop at a NUL, some ignore spaces or invisible characters. For such a client `Result` is a
+//! result. So in every object that a client interprets, a key is refused if it folds into a name of the protocol without being that name, or
+//! into another key of the same object.
 //!
-//! Data of a free form is exempt, and so is everything below it: a client knows no names there, the gates see every text of it, and an
-//! honest server may have `Id` and `id` in one row of a table. [`FREE`] lists the members that hold such data.
+//! Free-form data and everything below it is exempt: clients look for no names there, the gates see all of its text, and an honest server
+//! may have `Id` and `id` in one row of a table. [`FREE`] lists the members that contain such data.
 
 use unicode_normalization::UnicodeNormalization;
 
 /// The names of a JSON-RPC message.
 pub(crate) const ENVELOPE: [&str; 6] = ["jsonrpc", "id", "method", "params", "result", "error"];
 
-/// The names below it by which the proxy or a client decides what a text is. A name that is missing here can hide nothing: its
-/// text is judged whatever it is called.
+/// The names inside of a message that tell the proxy or a client what a text is. A name that is missing here cannot hide anything: its text
+/// is judged whatever its name is.
 const NAMES: [&str; 27] = [
     "_meta",
     "blob",
@@ -45,7 +45,7 @@ const NAMES: [&str; 27] = [
     "values",
 ];
 
-/// Members that hold data of a free form.
+/// Members that contain free-form data.
 const FREE: [&str; 11] = [
     "_meta",
     "arguments",
@@ -60,29 +60,29 @@ const FREE: [&str; 11] = [
     "structuredContent",
 ];
 
-/// Whether a member holds data of a free form.
+/// Returns whether a member contains free-form data.
 pub(crate) fn is_free(key: &str) -> bool {
     FREE.contains(&key)
 }
 
-/// The keys of one object, as they are read.
+/// Checks the keys of one object while they are read.
 pub(crate) struct Keys {
     names: &'static [&'static str],
     folded: Vec<String>,
 }
 
 impl Keys {
-    /// The keys of a message.
+    /// Creates a check for the keys of a message.
     pub(crate) fn of_message() -> Self {
         Self { names: &ENVELOPE, folded: Vec::new() }
     }
 
-    /// The keys of an object inside of a message.
+    /// Creates a check for the keys of an object inside of a message.
     pub(crate) fn inside() -> Self {
         Self { names: &NAMES, folded: Vec::new() }
     }
 
-    /// Takes a key. False if some reader takes it for a name that it is not.
+    /// Adds a key. Returns `false` if some client could read it as a name of the protocol that it is not.
     pub(crate) fn add(&mut self, key: &str) -> bool {
         let folded = fold(key);
         let is_other_name = |name: &&str| *name != key && is_fold_of(&folded, name);
@@ -91,33 +91,37 @@ impl Keys {
         is_sound
     }
 
-    /// Whether no reader takes one of the keys for another.
+    /// Returns whether no client could read one of the keys as another.
     pub(crate) fn are_distinct(mut self) -> bool {
         self.folded.sort_unstable();
         self.folded.windows(2).all(|pair| pair.first() != pair.last())
     }
 }
 
-/// Whether a folded key is what a name of the protocol folds into. Names are ASCII letters and `_`.
+/// Returns whether a folded key equals a folded name of the protocol. Names consist of ASCII letters and `_`.
 fn is_fold_of(folded: &str, name: &str) -> bool {
     folded.len() == name.len() && folded.bytes().eq(name.bytes().map(|byte| byte.to_ascii_lowercase()))
 }
 
-/// A key as the reader that folds most would compare it.
+/// Folds a key as the most tolerant client would.
 fn fold(key: &str) -> String {
     let is_plain = |byte: u8| byte.is_ascii_graphic();
     if key.bytes().all(is_plain) {
         return key.to_ascii_lowercase();
     }
-    // The lower case of the upper case folds more than the lower case alone: ſ and K, dotless i, ß.
-    let seen = key.nfkc().filter(|char| !is_invisible(*char));
-    let folded: String =
-        seen.flat_map(char::to_uppercase).collect::<String>().chars().flat_map(char::to_lowercase).collect();
+    // Upper case and then lower case folds more than lower case alone: ſ and K, dotless i, ß.
+    let visible = key.nfkc().filter(|char| !is_invisible(*char));
+    let folded: String = visible
+        .flat_map(char::to_uppercase)
+        .collect::<String>()
+        .chars()
+        .flat_map(char::to_lowercase)
+        .collect();
     let folded: String = folded.nfkc().filter(|char| !is_invisible(*char)).collect();
     folded.trim().to_owned()
 }
 
-/// Whether some reader passes over a character when it compares: controls, and what Unicode calls ignorable.
+/// Returns whether some client skips a character when it compares: controls, and characters that Unicode calls ignorable.
 fn is_invisible(char: char) -> bool {
     char.is_control()
         || matches!(char,

@@ -1,33 +1,33 @@
-//! Stands between an MCP client and an MCP server, and gates what the server says.
+//! A proxy between an MCP client and an MCP server. It gates every message of the server.
 //!
 //! ```text
 //! client ──► framing ──► Session::from_client ──► server        pins, arguments (--pre), pending requests
 //! client ◄── framing ◄── Session::from_server ◄── server        results, errors, notifications, requests, lists
 //! ```
 //!
-//! The session is sans-io: a message in, [`Effects`] out. Whoever has the pipes or sockets carries the effects out, in this
-//! order: records are written, then bytes are released. Time and chance come from a [`Host`].
+//! The session is sans-io: a message in, [`Effects`] out. The caller has the pipes or sockets, and carries out the effects in this order:
+//! first it writes the records, then it releases the bytes. Time and random numbers come from a [`Host`].
 //!
 //! | rule | where |
 //! |---|---|
-//! | what needs no change passes byte for byte | `session.rs` |
-//! | from the server only exactly one well-formed JSON-RPC message or batch passes for each line, body or event | `strict.rs` |
-//! | no key of it is one that some reader takes for another | `keys.rs` |
-//! | ids are compared loosely (1, 1.0 and "1" alike) | `message/ids.rs` |
-//! | what the gates see of a message, and when a result is empty | `seen.rs`, `blobs.rs` |
-//! | a blocked request is answered with error -32000 and its own id | `reply.rs` |
-//! | a definition that changed is cut from its list, and calls to it are answered | `pins.rs`, `session/lists.rs` |
-//! | a message above 64 MiB is drained and answered | `framing.rs` |
-//! | an event has one line of data and no line that a reader could take for another | `sse/parts.rs` |
-//! | a redirect leads to the proxy or nowhere | `http/redirect.rs` |
+//! | a message that needs no change passes byte for byte | `session.rs` |
+//! | the server must send exactly one well-formed JSON-RPC message or batch per line, body or event | `strict.rs` |
+//! | no key in a message may be read as another key by some client | `keys.rs` |
+//! | ids are compared loosely: 1, 1.0 and "1" are equal | `message/ids.rs` |
+//! | which parts of a message the gates see, and when a result is empty | `gated_view.rs`, `blobs.rs` |
+//! | a blocked request gets the error -32000 with its own id | `reply.rs` |
+//! | a changed definition is removed from its list, and calls to it get an error | `pins.rs`, `session/lists.rs` |
+//! | a message above 64 MiB is dropped and gets an error | `framing.rs` |
+//! | an event has one line of data, and no line that a client could read as another | `sse/parts.rs` |
+//! | a redirect leads to the proxy, or becomes an error | `http/redirect.rs` |
 //!
-//! What is deliberately absent: any knowledge of what a tool does. Messages of a protocol revision that is not known here are judged
-//! like all others, and pass if the gates find nothing.
+//! What is deliberately absent: any knowledge of what a tool does. Messages of an unknown protocol revision are judged like all others, and
+//! pass if the gates find nothing.
 
 mod blobs;
 mod framing;
+mod gated_view;
 mod http;
-mod keep;
 mod keys;
 mod log;
 mod message;
@@ -35,18 +35,18 @@ mod pending;
 mod pins;
 mod record;
 mod reply;
-mod seen;
 mod session;
 mod sse;
 #[cfg(unix)]
 mod stdio;
+mod storage;
 mod strict;
 
 pub use framing::{Frame, Frames, MESSAGE_BYTES_MAX, Oversized};
 pub use http::{HttpProxy, UpstreamError};
-pub use keep::{Keep, Tell, load_pins, save_pins};
 pub use pins::{Change, Kind, PinMode, Pins};
 pub use record::{Action, Record};
 pub use session::{Build, Effects, Engines, Forward, Host, Policy, Session};
 #[cfg(unix)]
-pub use stdio::{Conversation, Happening};
+pub use stdio::{Conversation, ProcessEvent};
+pub use storage::{Print, Storage, load_pins, save_pins};

@@ -1,4 +1,4 @@
-//! The log: a file a day, a line a call, kept for 30 days.
+//! The log: one file per day, one line per call, kept for 30 days.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
@@ -8,16 +8,16 @@ use renown_core::time::Timestamp;
 
 use crate::record::Record;
 
-/// How many days are kept.
+/// Number of days that are kept.
 const DAYS_KEPT: i64 = 30;
 
 const DAY_MS: i64 = 24 * 60 * 60 * 1000;
 
-/// The log of one process. Several may write to the same files: a line is one write at the end of the file.
+/// The log of one process. Several processes may write to the same files, because a line is a single appending write.
 #[derive(Debug)]
 pub(crate) struct Log {
     folder: PathBuf,
-    /// The day of the open file, and the file.
+    /// The open file and its day.
     open: Option<(String, File)>,
 }
 
@@ -26,7 +26,7 @@ impl Log {
         Self { folder, open: None }
     }
 
-    /// Writes a line.
+    /// Writes a record.
     pub(crate) fn write(&mut self, record: &Record) -> io::Result<()> {
         let day = day(record.ts);
         let file = match &mut self.open {
@@ -43,18 +43,18 @@ impl Log {
     }
 }
 
-/// A record as a line.
+/// Formats a record as a line.
 pub(crate) fn line(record: &Record) -> String {
-    // A record has nothing that cannot be written.
+    // Serializing a record cannot fail.
     serde_json::to_string(record).unwrap_or_default() + "\n"
 }
 
-/// The date of a time, as in 2026-11-15.
+/// Returns the date of a time, such as 2026-11-15.
 fn day(time: Timestamp) -> String {
     time.to_string().chars().take("2026-11-15".len()).collect()
 }
 
-/// Removes what is older than is kept. What cannot be removed is tried again the next day.
+/// Removes files that are too old. If that fails, it is tried again the next day.
 fn remove_old(folder: &Path, now: Timestamp) {
     let oldest = Timestamp::from_millis(now.millis() - DAYS_KEPT * DAY_MS).map(day).unwrap_or_default();
     let Ok(entries) = fs::read_dir(folder) else { return };
@@ -95,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_a_day_for_thirty_days() {
+    fn there_is_one_file_per_day_for_thirty_days() {
         let folder = std::env::temp_dir().join(format!("renown-proxy-log-{}", std::process::id()));
         let _ = fs::remove_dir_all(&folder);
         let mut log = Log::new(folder.clone());

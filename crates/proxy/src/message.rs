@@ -1,9 +1,9 @@
-//! JSON-RPC messages, read without trust.
+//! JSON-RPC messages from untrusted senders.
 //!
-//! Two readers of one text can differ: on which of two equal keys counts, on whether 1 and "1" are one id, on bytes that are not
-//! UTF-8, on `NaN`. A server that wants to bring a result past the gates would use just that, so its messages are read strictly, see
-//! `strict.rs`. Messages of the client are read as the most tolerant server would: every occurrence of a key counts, and ids are
-//! compared loosely.
+//! Two parsers can read the same text differently: which of two equal keys counts, whether 1 and "1" are the same id, bytes that are not
+//! UTF-8, `NaN`. A malicious server could use such a difference to get a result past the gates, so its messages are parsed strictly, see
+//! `strict.rs`. Messages of the client are parsed as the most tolerant server would: every occurrence of a key counts, and ids are compared
+//! loosely.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -16,7 +16,7 @@ mod ids;
 
 pub(crate) use ids::{Ids, LooseId};
 
-/// The members of an object in their order, every occurrence of each.
+/// The members of an object in their order. Repeated keys are all present.
 pub(crate) struct Members<'m>(pub(crate) Vec<(Cow<'m, str>, &'m RawValue)>);
 
 impl<'de> Deserialize<'de> for Members<'de> {
@@ -43,7 +43,7 @@ impl<'de> Deserialize<'de> for Members<'de> {
     }
 }
 
-/// A key, borrowed where it has no escapes.
+/// A key, borrowed if it has no escapes.
 pub(crate) struct Key<'m>(pub(crate) Cow<'m, str>);
 
 impl<'de> Deserialize<'de> for Key<'de> {
@@ -80,12 +80,12 @@ impl<'m> IntoIterator for Members<'m> {
 }
 
 impl<'m> Members<'m> {
-    /// The members of a value, if it is an object.
+    /// Parses a value. Returns `None` if it is not an object.
     pub(crate) fn of(value: &'m RawValue) -> Option<Self> {
         serde_json::from_str(value.get()).ok()
     }
 
-    /// Every value of a key.
+    /// Returns every value of a key.
     pub(crate) fn all<'s>(&'s self, key: &'s str) -> impl Iterator<Item = &'m RawValue> {
         self.0.iter().filter(move |(name, _)| name == key).map(|(_, value)| *value)
     }
@@ -94,56 +94,56 @@ impl<'m> Members<'m> {
         self.all(key).next().is_some()
     }
 
-    /// Every text of a key; what is no text is left out.
+    /// Returns every value of a key that is a string.
     pub(crate) fn texts(&self, key: &str) -> Vec<String> {
         self.all(key).filter_map(text).collect()
     }
 
-    /// The members of every object of a key.
+    /// Returns every value of a key that is an object.
     pub(crate) fn objects(&self, key: &str) -> Vec<Members<'m>> {
         self.all(key).filter_map(Members::of).collect()
     }
 
-    /// The loose ids of the message.
+    /// Returns the loose ids of the message.
     pub(crate) fn ids(&self) -> impl Iterator<Item = LooseId> {
         self.written_ids().map(|(id, _)| id)
     }
 
-    /// The same, each with how it is written.
+    /// Returns the loose ids of the message, each with its spelling.
     pub(crate) fn written_ids(&self) -> impl Iterator<Item = (LooseId, &'m str)> {
         self.all("id").filter_map(|id| Some((LooseId::of(id.get())?, id.get())))
     }
 }
 
-/// The text of a value, if it is one.
+/// Returns the text of a value, if it is a string.
 pub(crate) fn text(value: &RawValue) -> Option<String> {
     serde_json::from_str(value.get()).ok()
 }
 
-/// Whether a value is a text of blanks.
+/// Returns whether a value is a string of whitespace.
 pub(crate) fn is_blank(value: &RawValue) -> bool {
     match value.get().as_bytes() {
-        // Most texts begin with what can be seen.
+        // A shortcut for most texts.
         [b'"', first, ..] if first.is_ascii_alphanumeric() => false,
         _ => text(value).is_some_and(|text| text.trim().is_empty()),
     }
 }
 
-/// The items of a value, if it is an array.
+/// Returns the items of a value, if it is an array.
 pub(crate) fn items(value: &RawValue) -> Option<Vec<&RawValue>> {
     serde_json::from_str(value.get()).ok()
 }
 
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
-/// A line as the most tolerant reader would see it.
+/// A line as the most tolerant parser would read it.
 pub(crate) struct Line<'l> {
     pub(crate) text: Cow<'l, str>,
 }
 
 impl<'l> Line<'l> {
     pub(crate) fn read(bytes: &'l [u8]) -> Self {
-        // Some readers take a byte order mark off before they read.
+        // Some parsers remove a byte order mark.
         let bytes = bytes.strip_prefix(BYTE_ORDER_MARK).unwrap_or(bytes);
         match str::from_utf8(bytes) {
             Ok(text) => Self { text: Cow::Borrowed(text) },
@@ -151,7 +151,7 @@ impl<'l> Line<'l> {
         }
     }
 
-    /// The message or messages of the line; none if it is no JSON. What some readers take for numbers is null here.
+    /// Parses the message or batch in the line. Returns `None` if it is not JSON. `NaN` and infinities become null.
     pub(crate) fn messages(&mut self) -> Option<Messages<'_>> {
         let first = self.text.trim_start().as_bytes().first().copied();
         if !matches!(first, Some(b'{' | b'[')) {
@@ -165,21 +165,21 @@ impl<'l> Line<'l> {
             }
             self.text = Cow::Owned(tolerated);
         }
-        if let Some(whole) = without_half_characters(&self.text) {
+        if let Some(whole) = without_lone_surrogates(&self.text) {
             self.text = Cow::Owned(whole);
         }
         Messages::of(&self.text)
     }
 }
 
-/// What a line holds.
+/// The content of a line.
 pub(crate) enum Messages<'l> {
     One(Members<'l>),
     Batch(Vec<&'l RawValue>),
 }
 
 impl<'l> Messages<'l> {
-    /// The message or messages of a JSON text. Returns `None` if it is neither an object nor an array.
+    /// Parses a JSON text. Returns `None` if it is neither an object nor an array.
     pub(crate) fn of(json: &'l str) -> Option<Self> {
         match json.trim_start().as_bytes().first()? {
             b'{' => serde_json::from_str(json).ok().map(Self::One),
@@ -189,7 +189,7 @@ impl<'l> Messages<'l> {
     }
 }
 
-/// A text in which `NaN`, `Infinity` and `-Infinity` outside of strings are null: Python writes and reads them.
+/// Replaces `NaN`, `Infinity` and `-Infinity` outside of strings with null. Python writes and reads them.
 fn without_odd_numbers(text: &str) -> String {
     let mut clean = String::with_capacity(text.len());
     let (mut rest, mut in_string) = (text, false);
@@ -211,9 +211,9 @@ fn without_odd_numbers(text: &str) -> String {
     clean
 }
 
-/// JSON text in which escapes of half a character (a lone surrogate) are U+FFFD; none if it has none. JavaScript and Python take
-/// them, Rust has no text for them: a key with one would make all of its object unreadable here, and only here.
-pub(crate) fn without_half_characters(json: &str) -> Option<String> {
+/// Replaces escapes of lone surrogates with U+FFFD. Returns `None` if there are none. JavaScript and Python accept lone surrogates, but a
+/// Rust string cannot contain them: a key with one would make its whole object unreadable for the proxy only.
+pub(crate) fn without_lone_surrogates(json: &str) -> Option<String> {
     let has = |escape: &[u8]| memmem::find(json.as_bytes(), escape).is_some();
     if !(has(b"\\ud") || has(b"\\uD")) {
         return None;
@@ -236,7 +236,7 @@ pub(crate) fn without_half_characters(json: &str) -> Option<String> {
     Some(clean)
 }
 
-/// The UTF-16 unit of an escape with which a text begins.
+/// Returns the UTF-16 unit of the escape at the beginning of a text.
 fn unit(text: &str) -> Option<u16> {
     u16::from_str_radix(text.strip_prefix("\\u")?.get(..4)?, 16).ok()
 }
@@ -254,7 +254,7 @@ mod tests {
     }
 
     #[test]
-    fn every_occurrence_of_a_key_counts_however_it_is_spelled() {
+    fn every_occurrence_of_a_key_counts_in_every_spelling() {
         let one = LooseId::of("1").unwrap();
         for line in [
             r#"{"id":1}"#,
@@ -272,7 +272,7 @@ mod tests {
     }
 
     #[test]
-    fn half_a_character_makes_nothing_unreadable() {
+    fn lone_surrogates_do_not_make_a_message_unreadable() {
         for (json, clean) in [
             (r#"{"a":"\u00e9"}"#, None),
             (r#"{"\ud800":1}"#, Some(r#"{"\ufffd":1}"#)),
@@ -280,7 +280,7 @@ mod tests {
             (r#"["\\ud800","\\\ud800\n"]"#, Some(r#"["\\ud800","\\\ufffd\n"]"#)),
             (r#"["\ud800\u0041é"]"#, Some(r#"["\ufffd\u0041é"]"#)),
         ] {
-            assert_eq!(without_half_characters(json).as_deref(), clean, "{json}");
+            assert_eq!(without_lone_surrogates(json).as_deref(), clean, "{json}");
         }
         let one = [LooseId::of("1").unwrap()];
         assert_eq!(ids(r#"{"\udfff":0,"id":1}"#), one);
@@ -288,7 +288,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_utf8_is_looked_at_all_the_same() {
+    fn a_line_that_is_not_utf8_is_still_parsed() {
         let mut line = Line::read(b"{\"id\":7,\"x\":\"\xff\"}");
         assert!(matches!(line.messages(), Some(Messages::One(_))));
     }

@@ -1,4 +1,4 @@
-//! Requests that wait for their answer.
+//! Requests of the client that wait for an answer.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -9,29 +9,29 @@ use renown_core::ids::{EvaluationId, ToolName};
 use crate::message::LooseId;
 use crate::pins::Kind;
 
-/// The most requests that may wait. One more is answered with an error.
+/// Maximum number of waiting requests. One more gets an error.
 pub(crate) const PENDING_MAX: usize = 65_536;
 
-/// The most tasks whose tool is remembered.
+/// Maximum number of tasks whose tool is remembered.
 const TASKS_MAX: usize = 4096;
 
-/// What a client asked for.
+/// The kind of a client's request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Asks {
+pub(crate) enum RequestKind {
     /// A call of a tool.
     Tool,
     /// The result or the state of a task.
     Task,
-    /// What the server says of itself: `initialize`, `server/discover`.
+    /// The server's description of itself: `initialize`, `server/discover`.
     Greeting,
     /// A list whose entries are pinned.
     List(Kind),
-    /// Anything else, or an answer that the client did not ask for.
+    /// Anything else, or unknown because the answer matches no request.
     Other,
 }
 
-impl Asks {
-    /// Whether the answer is an evaluation of the agent.
+impl RequestKind {
+    /// Returns whether the answer counts as an evaluation of the agent.
     pub(crate) fn is_call(self) -> bool {
         matches!(self, Self::Tool | Self::Task)
     }
@@ -43,39 +43,40 @@ pub(crate) struct Call {
     pub(crate) evaluation_id: EvaluationId,
     /// The id as the client wrote it.
     pub(crate) id: String,
-    pub(crate) asks: Asks,
-    /// The tool, or the method where there is none.
+    pub(crate) kind: RequestKind,
+    /// The tool; for other kinds of requests the method.
     pub(crate) tool: Option<ToolName>,
-    /// When the request went on to the server.
+    /// Time when the request was forwarded to the server.
     pub(crate) sent_at: Duration,
-    /// What the gates said of the arguments.
-    pub(crate) before: Before,
+    /// The verdict on the arguments.
+    pub(crate) arguments: ArgumentsVerdict,
     pub(crate) cancelled: bool,
 }
 
 impl Call {
-    /// A request of which nothing was judged yet.
+    /// Creates a request that was not judged yet.
     pub(crate) fn new(
         evaluation_id: EvaluationId,
         id: String,
-        asks: Asks,
+        kind: RequestKind,
         tool: Option<ToolName>,
         now: Duration,
     ) -> Self {
-        Self { evaluation_id, id, asks, tool, sent_at: now, before: Before::default(), cancelled: false }
+        let arguments = ArgumentsVerdict::default();
+        Self { evaluation_id, id, kind, tool, sent_at: now, arguments, cancelled: false }
     }
 }
 
-/// What the gates said before the tool ran.
+/// The verdict on the arguments of a call, before the tool ran.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Before {
+pub(crate) struct ArgumentsVerdict {
     pub(crate) gates: Vec<GateResult>,
     pub(crate) total: Duration,
-    /// Whether they failed and the call went on all the same.
+    /// Whether a gate failed. In observing mode the call was forwarded anyway.
     pub(crate) failed: bool,
 }
 
-/// The requests of the client that wait, by id. An id may be used again before it is answered.
+/// The waiting requests of the client, by id. An id may be used again before it is answered.
 #[derive(Debug, Default)]
 pub(crate) struct Pending {
     waiting: BTreeMap<LooseId, Vec<Call>>,
@@ -83,7 +84,7 @@ pub(crate) struct Pending {
 }
 
 impl Pending {
-    /// Whether no more may wait. Requests that were cancelled make room first: a server need not answer them.
+    /// Returns whether no more requests may wait. First drops cancelled requests, which a server need not answer.
     pub(crate) fn is_full(&mut self) -> bool {
         if self.count >= PENDING_MAX {
             for calls in self.waiting.values_mut() {
@@ -100,11 +101,11 @@ impl Pending {
         self.waiting.entry(id).or_default().push(call);
     }
 
-    /// What is answered by this id: what was asked with the same spelling, else the oldest.
+    /// Removes the request that an id answers: the one with the same spelling, or else the oldest.
     pub(crate) fn take(&mut self, id: &LooseId, written: &str) -> Option<Call> {
         let waiting = self.waiting.get_mut(id)?;
-        let at = waiting.iter().position(|call| call.id == written).unwrap_or_default();
-        let call = (!waiting.is_empty()).then(|| waiting.remove(at));
+        let index = waiting.iter().position(|call| call.id == written).unwrap_or_default();
+        let call = (!waiting.is_empty()).then(|| waiting.remove(index));
         if waiting.is_empty() {
             self.waiting.remove(id);
         }
@@ -112,28 +113,28 @@ impl Pending {
         call
     }
 
-    /// The client no longer wants an answer. One that comes all the same is still gated.
+    /// Marks a request as cancelled by the client. If an answer still arrives, it is gated.
     pub(crate) fn cancel(&mut self, id: &LooseId) {
         for call in self.waiting.get_mut(id).into_iter().flatten() {
             call.cancelled = true;
         }
     }
 
-    /// The requests with one of these ids that were never answered.
+    /// Removes the requests with these ids that were never answered.
     pub(crate) fn take_all(&mut self, ids: &[LooseId]) -> Vec<Call> {
         let calls: Vec<Call> = ids.iter().filter_map(|id| self.waiting.remove(id)).flatten().collect();
         self.count = self.count.saturating_sub(calls.len());
         calls
     }
 
-    /// The requests that were never answered.
+    /// Removes all requests that were never answered.
     pub(crate) fn drain(&mut self) -> Vec<Call> {
         self.count = 0;
         std::mem::take(&mut self.waiting).into_values().flatten().collect()
     }
 }
 
-/// Which tool a task belongs to, for the newest tasks.
+/// The tools of the newest tasks.
 #[derive(Debug, Default)]
 pub(crate) struct Tasks(Vec<(String, ToolName)>);
 

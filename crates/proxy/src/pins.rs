@@ -1,10 +1,10 @@
-//! What a server says of itself, pinned when it is first seen.
+//! The definitions of a server, pinned when they are first seen.
 //!
-//! A server that was trusted once can change what a tool says of itself, and with it what a model is told. So SHA-256 of the
-//! RFC 8785 form of every definition is kept for each server. A definition that is another one from then on is a change, which
-//! the user has to accept. The texts themselves are kept too, so that the difference can be shown.
+//! A trusted server can later change the description of a tool, and with it what a model reads. So the proxy stores the SHA-256 of the
+//! RFC 8785 form of every definition for each server. If a definition differs later, the user must accept the change. The definitions
+//! themselves are stored too, so that the difference can be shown.
 //!
-//! | pinned | known by | without |
+//! | pinned | identified by | without |
 //! |---|---|---|
 //! | each tool, the whole definition | `name` | |
 //! | each prompt | `name` | |
@@ -12,8 +12,8 @@
 //! | each resource template | `uriTemplate` | |
 //! | `instructions`, also their absence | | |
 //!
-//! Files of an older version hold `name`, `description` and `inputSchema` of tools and nothing else. Such a pin is compared in these
-//! three members when the tool is next seen: if they are the same, the whole definition is pinned in its place without a word.
+//! Files of an older version contain only `name`, `description` and `inputSchema` of tools. Such a pin is compared in these three members
+//! when the tool is next seen. If they are equal, the whole definition is pinned without a warning.
 
 use std::collections::BTreeMap;
 
@@ -24,10 +24,10 @@ use sha2::{Digest, Sha256};
 
 use crate::message::Members;
 
-/// What happens to a definition that changed.
+/// What happens to a changed definition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PinMode {
-    /// It is cut from the list, and calls to it are answered with an error.
+    /// It is removed from its list, and calls to it get an error.
     Block,
     /// The user is warned.
     Warn,
@@ -35,7 +35,7 @@ pub enum PinMode {
     Off,
 }
 
-/// What is pinned.
+/// The kind of a pinned definition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Kind {
     /// A tool.
@@ -44,17 +44,17 @@ pub enum Kind {
     Prompt,
     /// A resource.
     Resource,
-    /// A template of resources.
+    /// A resource template.
     Template,
     /// The instructions of the server.
     Instructions,
 }
 
 impl Kind {
-    /// Those that come in lists.
+    /// The kinds that come in lists.
     pub(crate) const LISTS: [Self; 4] = [Self::Tool, Self::Prompt, Self::Resource, Self::Template];
 
-    /// What a method lists.
+    /// Returns the kind that a method lists.
     pub(crate) fn of_method(method: &str) -> Option<Self> {
         match method {
             "tools/list" => Some(Self::Tool),
@@ -65,7 +65,7 @@ impl Kind {
         }
     }
 
-    /// The member of a result that has the list.
+    /// Returns the member of a result that contains the list.
     pub(crate) fn member(self) -> &'static str {
         match self {
             Self::Tool => "tools",
@@ -76,7 +76,7 @@ impl Kind {
         }
     }
 
-    /// The member that tells an entry from others.
+    /// Returns the member that identifies an entry.
     pub(crate) fn key(self) -> &'static str {
         match self {
             Self::Tool | Self::Prompt => "name",
@@ -86,7 +86,7 @@ impl Kind {
         }
     }
 
-    /// What one is called.
+    /// Returns the word for this kind in messages.
     pub fn word(self) -> &'static str {
         match self {
             Self::Tool => "tool",
@@ -98,10 +98,10 @@ impl Kind {
     }
 }
 
-/// The members that were pinned of a tool by older versions.
+/// The members of a tool that older versions pinned.
 const PINNED_BEFORE: [&str; 3] = ["name", "description", "inputSchema"];
 
-/// Members whose names may be shown. A name of the server's own making could be text for a model.
+/// Members whose names may be shown. Any other name is chosen by the server and could contain text for a model.
 const SHOWN: [&str; 14] = [
     "_meta",
     "annotations",
@@ -119,18 +119,18 @@ const SHOWN: [&str; 14] = [
     "uriTemplate",
 ];
 
-/// What stands for all other names.
+/// Shown instead of all other names.
 const NOT_SHOWN: &str = "other members";
 
-/// The most definitions of a kind that are pinned. A list of resources may have no end.
+/// Maximum number of pinned definitions per kind. A list of resources may be endless.
 const PINS_MAX: usize = 4096;
 
-/// The pins of one server, as they are kept.
+/// The pins of one server, as they are stored.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Pins {
-    /// The server, as it may be shown.
+    /// Name of the server, as it may be shown.
     pub server: String,
-    /// Whether the tools were seen to the end of their list: from then on a further name is new.
+    /// Whether the last page of the list of tools was seen. From then on, another name is a new tool.
     #[serde(default)]
     complete: bool,
     tools: BTreeMap<String, Pin>,
@@ -160,24 +160,24 @@ struct Pin {
     /// Whether the whole definition is pinned.
     #[serde(default)]
     whole: bool,
-    /// The definition that was seen last, if it is another one.
+    /// The definition that was seen last, if it differs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     changed: Option<Map<String, Value>>,
 }
 
-/// A change that nobody has accepted.
+/// A change of a definition.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Change {
-    /// What changed.
+    /// Kind of the definition.
     pub kind: Kind,
-    /// Its name.
+    /// Name of the definition.
     pub name: String,
-    /// Each member that differs: its name, what it was and what it is.
+    /// Members that differ, each with its name, its pinned value and its new value.
     pub members: Vec<(String, Option<Value>, Option<Value>)>,
 }
 
 impl Change {
-    /// The names of the members that differ, as far as they may be shown.
+    /// Lists the names of the members that differ, as far as they may be shown.
     pub fn names(&self) -> String {
         let shown = |name: &str| SHOWN.iter().find(|shown| **shown == name).copied().unwrap_or(NOT_SHOWN);
         let mut names: Vec<&str> = self.members.iter().map(|(name, _, _)| shown(name)).collect();
@@ -186,32 +186,32 @@ impl Change {
     }
 }
 
-/// What a look at a definition found.
+/// The result of comparing a definition with its pin.
 #[derive(Debug, PartialEq)]
-pub(crate) enum Sight {
-    /// The first of this server: it is pinned without a word.
+pub(crate) enum PinCheck {
+    /// There was no pin, and the list of this server is not known yet. It is pinned without a warning.
     First,
-    /// One more of a server that is known.
+    /// There was no pin, although the whole list of this server was seen before.
     New,
     Same,
-    /// The same as far as an older version pinned it: all of it is pinned from now on.
+    /// The same in all members that an older version pinned. The whole definition is pinned from now on.
     Upgraded,
     Changed(Change),
 }
 
 impl Pins {
-    /// The pins of a server of which nothing is known.
+    /// Creates the empty pins of a server.
     pub fn new(server: String) -> Self {
         Self { server, ..Self::default() }
     }
 
-    /// Whether nothing is pinned yet.
+    /// Returns whether nothing is pinned yet.
     pub fn is_empty(&self) -> bool {
         let listed = [&self.prompts, &self.resources, &self.templates, &self.instructions];
         self.tools.is_empty() && listed.iter().all(|listed| listed.pins.is_empty())
     }
 
-    /// Whether a list was seen to its end.
+    /// Returns whether the last page of a list was seen.
     pub(crate) fn is_complete(&self, kind: Kind) -> bool {
         match kind {
             Kind::Tool => self.complete,
@@ -222,8 +222,8 @@ impl Pins {
         }
     }
 
-    /// A list was seen to its end. True if that is news.
-    pub(crate) fn complete(&mut self, kind: Kind) -> bool {
+    /// Notes that the last page of a list was seen. Returns whether this is the first time.
+    pub(crate) fn set_complete(&mut self, kind: Kind) -> bool {
         let complete = match kind {
             Kind::Tool => &mut self.complete,
             Kind::Prompt => &mut self.prompts.complete,
@@ -254,48 +254,48 @@ impl Pins {
         }
     }
 
-    /// Looks at a definition and remembers it. `known` if a list of this server was seen to its end before.
-    pub(crate) fn look(&mut self, kind: Kind, definition: Definition, known: bool) -> (String, Sight) {
+    /// Compares a definition with its pin, and pins it if there is none. `is_known` tells whether the whole list was seen before.
+    pub(crate) fn check(&mut self, kind: Kind, definition: Definition, is_known: bool) -> (String, PinCheck) {
         let Definition { name, members } = definition;
         let pins = self.of_mut(kind);
         let count = pins.len();
-        let sight = match pins.get_mut(&name) {
-            None if count >= PINS_MAX => Sight::Same,
+        let check = match pins.get_mut(&name) {
+            None if count >= PINS_MAX => PinCheck::Same,
             None => {
                 pins.insert(name.clone(), Pin::of(members));
-                if known { Sight::New } else { Sight::First }
+                if is_known { PinCheck::New } else { PinCheck::First }
             }
             Some(pin) if pin.is_of(&members) && pin.whole => {
                 pin.changed = None;
-                Sight::Same
+                PinCheck::Same
             }
             Some(pin) if pin.is_of(&members) => {
                 *pin = Pin::of(members);
-                Sight::Upgraded
+                PinCheck::Upgraded
             }
             Some(pin) => {
                 let change = pin.change(kind, &name, &members);
                 pin.changed = Some(members);
-                Sight::Changed(change)
+                PinCheck::Changed(change)
             }
         };
-        (name, sight)
+        (name, check)
     }
 
-    /// The change of a definition that nobody has accepted.
+    /// Returns the change of a definition, if it is not accepted yet.
     pub(crate) fn change(&self, kind: Kind, name: &str) -> Option<Change> {
         let pin = self.of(kind).get(name)?;
         pin.changed.as_ref().map(|changed| pin.change(kind, name, changed))
     }
 
-    /// Accepts every change, and says what they were.
+    /// Accepts every change. Returns the changes.
     pub fn accept(&mut self) -> Vec<Change> {
         let mut accepted = Vec::new();
         for kind in Kind::LISTS.into_iter().chain([Kind::Instructions]) {
             for (name, pin) in self.of_mut(kind) {
                 if let Some(changed) = pin.changed.take() {
                     accepted.push(pin.change(kind, name, &changed));
-                    // A change that an older version saw has only the members that it pinned.
+                    // A change that an older version stored has only the members that it pinned.
                     let whole = pin.whole || changed.keys().any(|key| !PINNED_BEFORE.contains(&key.as_str()));
                     *pin = Pin { whole, ..Pin::of(changed) };
                 }
@@ -310,7 +310,7 @@ impl Pin {
         Self { sha256: hash(&definition), definition, whole: true, changed: None }
     }
 
-    /// Whether a definition is the pinned one, as far as it is pinned.
+    /// Returns whether a definition equals the pinned one, in the members that are pinned.
     fn is_of(&self, now: &Map<String, Value>) -> bool {
         self.sha256 == if self.whole { hash(now) } else { hash(&pinned_before(now)) }
     }
@@ -327,27 +327,27 @@ impl Pin {
     }
 }
 
-/// The members of a definition that older versions pinned.
+/// Returns the members of a definition that older versions pinned.
 fn pinned_before(definition: &Map<String, Value>) -> Map<String, Value> {
     let is_pinned = |name: &str| PINNED_BEFORE.contains(&name);
     let members = definition.iter().filter(|(name, _)| is_pinned(name));
     members.map(|(name, value)| (name.clone(), value.clone())).collect()
 }
 
-/// A definition as it is pinned.
+/// A definition in the form that is pinned.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Definition {
     pub(crate) name: String,
     members: Map<String, Value>,
 }
 
-/// What is pinned of an entry of a list. Returns `None` if it is not an object with one name.
+/// Returns the part of a list entry that is pinned. Returns `None` if the entry is not an object with exactly one name.
 pub(crate) fn definition(kind: Kind, entry: &RawValue) -> Option<Definition> {
     let members = Members::of(entry)?;
     let mut definition = Map::new();
     for (name, value) in &members.0 {
         let value: Value = serde_json::from_str(value.get()).ok()?;
-        // Two readers could take two values for it.
+        // Two clients could read different values of a repeated member.
         if definition.insert(name.clone().into_owned(), value).is_some() {
             return None;
         }
@@ -362,7 +362,7 @@ pub(crate) fn definition(kind: Kind, entry: &RawValue) -> Option<Definition> {
     Some(Definition { name, members: definition })
 }
 
-/// What is pinned of the greeting of a server.
+/// Returns the part of a server's greeting that is pinned.
 pub(crate) fn instructions(greeting: &Members<'_>) -> Definition {
     let values =
         greeting.all("instructions").map(|value| serde_json::from_str(value.get()).unwrap_or_default());
@@ -371,7 +371,7 @@ pub(crate) fn instructions(greeting: &Members<'_>) -> Definition {
 }
 
 fn hash(definition: &Map<String, Value>) -> String {
-    // A map of JSON values always has this form.
+    // Every map of JSON values has a canonical form, so this cannot fail.
     let canonical = serde_json_canonicalizer::to_vec(definition).unwrap_or_default();
     renown_core::hex::encode(&Sha256::digest(&canonical))
 }

@@ -1,4 +1,4 @@
-//! What the log says of a call.
+//! A record of the log.
 
 use renown_core::gates::GateResult;
 use renown_core::ids::{AgentId, EvaluationId, ToolName};
@@ -6,52 +6,52 @@ use renown_core::time::Timestamp;
 use renown_core::units::Micros;
 use serde::Serialize;
 
-/// What became of a call.
+/// What the proxy did with a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Action {
-    /// It went on as it was.
+    /// It was forwarded unchanged.
     Forwarded,
-    /// The client got an error in its place.
+    /// It was replaced by an error.
     Blocked,
-    /// It would have been blocked, and went on.
+    /// It was forwarded unchanged in observing mode; otherwise it would have been blocked or redacted.
     Observed,
-    /// It went on without what the gates took out.
+    /// It was forwarded without the findings.
     Redacted,
     /// The server never answered.
     Lost,
 }
 
-/// One call, as a line of the log has it.
+/// One call: a line of the log.
 #[derive(Clone, Debug, Serialize)]
 pub struct Record {
-    /// When it was known.
+    /// Time of the record.
     pub ts: Timestamp,
-    /// The id under which it is counted.
+    /// Id of the evaluation.
     pub evaluation_id: EvaluationId,
-    /// Whose call it was.
+    /// Agent that made the call.
     pub agent_id: AgentId,
-    /// The server, as its command line or address.
+    /// Command line or address of the server.
     pub server: String,
-    /// The tool.
+    /// Name of the tool.
     pub tool: Option<ToolName>,
-    /// What became of it.
+    /// What the proxy did.
     pub action: Action,
     /// Whether every gate passed or was skipped.
     pub passed: bool,
-    /// One result a gate, those of the arguments first.
+    /// One result per gate, gates of the arguments first.
     pub gates: Vec<GateResult>,
-    /// How long the gates took.
+    /// Latency of the gates.
     #[serde(rename = "total_latency_ms")]
     pub total: Micros,
-    /// How long the tool took.
+    /// Latency of the tool.
     #[serde(rename = "latency_ms")]
     pub latency: Option<Micros>,
-    /// The length of the answer.
+    /// Length of the answer.
     pub bytes: usize,
-    /// Whether the tool or the server said that it failed.
+    /// Whether the tool or the server reported a failure.
     pub tool_error: bool,
-    /// Whether it is an evaluation, which counts for the agent. A call that nobody judged does not.
+    /// Whether it counts as an evaluation of the agent. A call that was not judged does not.
     #[serde(skip)]
     pub counts: bool,
 }

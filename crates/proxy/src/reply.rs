@@ -1,11 +1,11 @@
-//! Answers that are made here.
+//! Error answers of the proxy.
 
 use renown_core::gates::GateResult;
 use renown_core::ids::EvaluationId;
 use serde::Serialize;
 use serde_json::value::RawValue;
 
-/// The code of every error that is made here.
+/// The code of every error of the proxy.
 const CODE: i32 = -32000;
 
 #[derive(Serialize)]
@@ -29,7 +29,7 @@ struct Data<'r> {
     gates: &'r [GateResult],
 }
 
-/// An error in place of an answer. The id is JSON text, as the client wrote it.
+/// Builds an error. The id is JSON text, as the client wrote it.
 pub(crate) fn error(id: &str, message: &str) -> Vec<u8> {
     write(id, message, None)
 }
@@ -37,17 +37,17 @@ pub(crate) fn error(id: &str, message: &str) -> Vec<u8> {
 /// When a message was blocked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Stage {
-    /// The tool did not run.
+    /// Before the tool ran.
     Before,
-    /// The tool did run.
+    /// After the tool ran.
     After,
-    /// There is no tool.
+    /// The message does not concern a tool.
     NoTool,
 }
 
-/// The answer to a request that is blocked: which gates failed, and whether a tool ran.
+/// Builds the answer to a blocked request. It names the gates that failed, and whether the tool ran.
 pub(crate) fn blocked(id: &str, evaluation_id: &EvaluationId, gates: &[GateResult], stage: Stage) -> Vec<u8> {
-    // What the engine itself has to say, such as `renown:timeout`, tells more than the gate's name.
+    // A reason of the engine itself, such as `renown:timeout`, explains more than the name of the gate.
     let name = |gate: &GateResult| match gate.reason.as_deref().filter(|reason| reason.starts_with("renown:"))
     {
         Some(reason) => format!("{} ({reason})", gate.name),
@@ -76,7 +76,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_error_has_the_id_of_the_call() {
+    fn an_error_has_the_id_of_its_call() {
         let gate = |name: &str, passed| GateResult {
             name: name.into(),
             passed,

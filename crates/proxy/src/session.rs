@@ -1,15 +1,15 @@
-//! One client and one server: a message in, effects out.
+//! The session of one client and one server: a message in, effects out.
 //!
-//! Every message of the server is judged, also one that no request asked for: the session may have begun before the proxy,
-//! and a client may read an id differently. Only replies to tool calls and tasks count for the agent; other messages are
-//! logged if they fail. A call that a pin blocks, or that was lost, counts for no agent: the server changed, not the agent.
+//! Every message of the server is judged, even if it answers no known request: the session may have begun before the proxy started, and a
+//! client may read an id differently. Only answers to tool calls and tasks count for the agent; other messages are logged if they fail. A
+//! call that a pin blocks, or that was lost, does not count: the server is responsible, not the agent.
 
 mod answers;
 mod judge;
 mod lists;
 mod malformed;
 mod requests;
-mod spoken;
+mod unsolicited;
 
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -29,26 +29,26 @@ use crate::record::{Action, Record};
 use crate::reply;
 use crate::strict::{Malformed, Strict, envelope};
 
-/// The agent where neither the flag nor the client names one.
-const NAMELESS: &str = "mcp";
+/// The agent id if neither the command line nor the client names one.
+const DEFAULT_AGENT: &str = "mcp";
 
-/// What an answer to a message that was too long says.
+/// The error text for a message that is too long.
 const TOO_LARGE: &str = "renown:too_large";
 
-/// The most different warnings of one session. A server that is up to something could fill a disk with them.
+/// Maximum number of different warnings per session. Otherwise a malicious server could fill a disk with them.
 const WARNINGS_MAX: usize = 1000;
 
-/// Time and chance.
+/// Clocks and random numbers.
 pub trait Host {
-    /// The time since any fixed point.
+    /// Returns the time since a fixed point.
     fn elapsed(&self) -> Duration;
-    /// For how long the calling thread has run since any fixed point, if the host can tell.
+    /// Returns the CPU time of the calling thread since a fixed point, if the host can measure it.
     fn ran(&self) -> Duration {
         self.elapsed()
     }
-    /// Milliseconds after 1970.
+    /// Returns milliseconds after 1970.
     fn wall_millis(&self) -> u64;
-    /// Any number at random.
+    /// Returns a random number.
     fn random(&self) -> u64;
 }
 
@@ -65,18 +65,18 @@ impl GateClock for Clocks<'_> {
     }
 }
 
-/// What was decided before the first message.
+/// The settings of a session.
 #[derive(Clone, Debug)]
 pub struct Policy {
-    /// The server, as its command line or address.
+    /// Command line or address of the server, as it may be shown.
     pub server: String,
-    /// Whose calls these are, if it was said.
+    /// Agent id from the command line, if given.
     pub agent: Option<AgentId>,
-    /// Nothing is blocked or changed; the verdicts are recorded.
+    /// Observing mode: nothing is blocked or changed, but verdicts are recorded.
     pub observe: bool,
-    /// What happens to a tool whose definition changed.
+    /// What happens to changed definitions.
     pub pin: PinMode,
-    /// Methods beside `tools/call` and those of tasks whose results are logged, also where they pass.
+    /// Methods besides `tools/call` and those of tasks whose results are logged even if they pass.
     pub logged: Vec<String>,
     /// Methods whose results, requests or notifications are not judged.
     pub ungated: Vec<String>,
@@ -85,50 +85,50 @@ pub struct Policy {
 /// The gates of a session.
 #[derive(Debug)]
 pub struct Engines {
-    /// For what tools give back.
+    /// Gates for the results of tools.
     pub after: Engine,
-    /// For what they are given, if that is asked for.
+    /// Gates for the arguments of tools, if enabled.
     pub before: Option<Engine>,
-    /// For definitions of tools, which are warned of and never blocked.
+    /// Gates for definitions. Their findings are warnings and never block.
     pub definitions: Option<Engine>,
 }
 
-/// Builds the gates for these directories beside those of the settings.
+/// Builds the gates. The argument lists directories that are allowed in addition to those of the settings.
 pub type Build = Arc<dyn Fn(&[String]) -> Option<Arc<Engines>> + Send + Sync>;
 
-/// What becomes of the bytes of a message.
+/// Which bytes are forwarded.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub enum Forward {
-    /// They go on as they are.
+    /// The bytes of the message, unchanged.
     #[default]
     AsIs,
-    /// These go on in their place.
+    /// These bytes instead.
     Changed(Vec<u8>),
-    /// Nothing goes on.
+    /// No bytes.
     Nothing,
 }
 
-/// What has to be done: records first, then bytes.
+/// What the caller must do: first write the records, then send the bytes.
 #[derive(Debug, Default)]
 pub struct Effects {
-    /// What becomes of the message.
+    /// Which bytes are forwarded.
     pub forward: Forward,
     /// Messages for the client, without a newline.
     pub to_client: Vec<Vec<u8>>,
     /// Messages for the server, without a newline.
     pub to_server: Vec<Vec<u8>>,
-    /// What the log gets, and the server of Renown if it counts.
+    /// Records for the log, and for the Renown server if they count.
     pub records: Vec<Record>,
-    /// What somebody should be told.
+    /// Warnings for the user.
     pub warnings: Vec<String>,
-    /// Whether the pins have to be kept.
+    /// Whether the pins must be saved.
     pub pins_changed: bool,
-    /// What is wrong with a message of the server that is not well-formed. It is counted, and warned of once.
+    /// Why a message of the server is malformed. Such messages are counted, and only the first one is reported.
     pub malformed: Option<String>,
-    /// Whether it was a message at all, for one of the client.
+    /// Whether the bytes of the client were a message.
     pub(crate) is_message: bool,
-    /// The ids under which the client waits for an answer to this message.
-    pub(crate) asked: Vec<LooseId>,
+    /// Ids of the client's requests in this message.
+    pub(crate) awaited: Vec<LooseId>,
 }
 
 /// The state of one client and one server.
@@ -137,29 +137,29 @@ pub struct Session {
     build: Build,
     engines: Arc<Engines>,
     pins: Arc<Mutex<Pins>>,
-    /// Requests of the client.
+    /// Requests of the client that wait for an answer.
     pending: Pending,
-    /// Ids of `roots/list`, which the server asked.
-    asked_for_roots: BTreeSet<LooseId>,
+    /// Ids of the server's `roots/list` requests.
+    roots_requests: BTreeSet<LooseId>,
     tasks: Tasks,
     agent: AgentId,
     warned: BTreeSet<String>,
-    /// Whether a message of the server was dropped without an answer to the client.
+    /// Whether a message of the server was dropped.
     has_dropped: bool,
 }
 
 impl Session {
-    /// A session without any message yet; none if the gates cannot be built.
+    /// Creates a session. Returns `None` if the gates cannot be built.
     pub fn new(policy: Arc<Policy>, build: Build, pins: Arc<Mutex<Pins>>) -> Option<Self> {
         let engines = build(&[])?;
-        let agent = policy.agent.clone().or_else(|| NAMELESS.parse().ok())?;
+        let agent = policy.agent.clone().or_else(|| DEFAULT_AGENT.parse().ok())?;
         Some(Self {
             policy,
             build,
             engines,
             pins,
             pending: Pending::default(),
-            asked_for_roots: BTreeSet::new(),
+            roots_requests: BTreeSet::new(),
             tasks: Tasks::default(),
             agent,
             warned: BTreeSet::new(),
@@ -167,34 +167,35 @@ impl Session {
         })
     }
 
-    /// A message of the client. What is not a message passes: the server has to cope with it.
+    /// Handles a message of the client. Bytes that are not a message pass: the server must handle them.
     pub fn from_client(&mut self, bytes: &[u8], host: &dyn Host) -> Effects {
         let mut effects = Effects::default();
-        let (body, end) = without_newline(bytes);
+        let (body, end) = split_newline(bytes);
         let mut line = Line::read(body);
-        let mut look = |session: &mut Self, message: &Members<'_>| {
+        let mut decide = |session: &mut Self, message: &Members<'_>| {
             effects.is_message |= ["method", "result", "error"].iter().any(|name| message.has(name));
-            let goes_on = session.request(message, host, &mut effects);
-            if goes_on { Fate::AsIs } else { Fate::Gone }
+            let is_forwarded = session.request(message, host, &mut effects);
+            if is_forwarded { Decision::AsIs } else { Decision::Drop }
         };
         effects.forward = match line.messages() {
             None => Forward::AsIs,
-            Some(Messages::One(message)) => look(self, &message).of_line(end),
+            Some(Messages::One(message)) => decide(self, &message).of_line(end),
             Some(Messages::Batch(items)) => {
-                let look =
-                    |item: &&RawValue| Members::of(item).map_or(Fate::AsIs, |message| look(self, &message));
-                let fates: Vec<Fate> = items.iter().map(look).collect();
-                together(&items, fates, end)
+                let decide = |item: &&RawValue| {
+                    Members::of(item).map_or(Decision::AsIs, |message| decide(self, &message))
+                };
+                let decisions: Vec<Decision> = items.iter().map(decide).collect();
+                join_batch(&items, decisions, end)
             }
         };
         effects
     }
 
-    /// A message of the server. What is not exactly one message, or a batch, is dropped.
+    /// Handles a message of the server. Anything but exactly one message or batch is dropped.
     pub fn from_server(&mut self, bytes: &[u8], host: &dyn Host) -> Effects {
         let mut effects = Effects::default();
-        let (body, end) = without_newline(bytes);
-        // A line of blanks is nothing to any reader.
+        let (body, end) = split_newline(bytes);
+        // No client reads anything in a blank line.
         if body.trim_ascii().is_empty() {
             return effects;
         }
@@ -205,12 +206,12 @@ impl Session {
         effects
     }
 
-    /// Whether some bytes of the server are a message or a batch.
+    /// Returns whether bytes of the server are a message or a batch.
     pub(crate) fn is_message(bytes: &[u8]) -> bool {
         Strict::read(bytes).is_ok_and(|strict| Self::messages(&strict.text).is_ok())
     }
 
-    /// The messages of a text, and whether it is a batch.
+    /// Parses the messages of a text. For a batch, also returns its items.
     fn messages(text: &str) -> Result<(Vec<Members<'_>>, Option<Vec<&RawValue>>), Malformed> {
         let (messages, batch) = match Messages::of(text).ok_or(Malformed::NotMessage)? {
             Messages::One(message) => (vec![message], None),
@@ -223,7 +224,7 @@ impl Session {
         if messages.is_empty() { Err(Malformed::NotMessage) } else { Ok((messages, batch)) }
     }
 
-    /// Judges each message of a text of the server, and puts the text together again where one changes.
+    /// Judges each message in a text of the server. If a message changes, builds the new text.
     fn read(
         &mut self,
         body: &[u8],
@@ -233,11 +234,11 @@ impl Session {
     ) -> Result<Forward, Malformed> {
         let strict = Strict::read(body)?;
         let (messages, batch) = Self::messages(&strict.text)?;
-        let look = |message| self.arrived(message, body.len(), host, effects);
-        let mut fates: Vec<Fate> = messages.iter().map(look).collect();
+        let decide = |message| self.arrived(message, body.len(), host, effects);
+        let mut decisions: Vec<Decision> = messages.iter().map(decide).collect();
         let forward = match batch {
-            Some(items) => together(&items, fates, end),
-            None => fates.pop().unwrap_or(Fate::Gone).of_line(end),
+            Some(items) => join_batch(&items, decisions, end),
+            None => decisions.pop().unwrap_or(Decision::Drop).of_line(end),
         };
         Ok(match (forward, strict.normal) {
             (Forward::AsIs, Some(normal)) if !self.policy.observe => {
@@ -247,44 +248,44 @@ impl Session {
         })
     }
 
-    /// A message of the client that was too long to be kept: it is answered, and the server never sees it.
+    /// Handles a message of the client that is too long: it gets an error, and the server never sees it.
     pub fn oversized_from_client(&mut self, message: &Oversized) -> Effects {
         let to_client = if message.is_request {
             message.ids.iter().map(|id| reply::error(id, TOO_LARGE)).collect()
         } else {
             Vec::new()
         };
-        let warnings = vec!["a message of the client was too long and is left out".to_owned()];
+        let warnings = vec!["dropped a message of the client that is too long".to_owned()];
         Effects { forward: Forward::Nothing, to_client, warnings, ..Effects::default() }
     }
 
-    /// A message of the server that was too long to be kept: whoever waits for it is answered.
+    /// Handles a message of the server that is too long: the waiting requests get an error.
     pub fn oversized_from_server(&mut self, message: &Oversized, host: &dyn Host) -> Effects {
         let mut effects = Effects { forward: Forward::Nothing, ..Effects::default() };
-        effects.warnings.push("a message of the server was too long and is left out".to_owned());
+        effects.warnings.push("dropped a message of the server that is too long".to_owned());
         if message.is_request {
             effects.to_server = message.ids.iter().map(|id| reply::error(id, TOO_LARGE)).collect();
             return effects;
         }
         for (loose, id) in message.loose_ids().zip(&message.ids) {
             let call = self.pending.take(&loose, id);
-            let asked = call.as_ref().map_or(id, |call| &call.id);
-            effects.to_client.push(reply::error(asked, TOO_LARGE));
-            if let Some(call) = call.filter(|call| call.asks.is_call()) {
+            let call_id = call.as_ref().map_or(id, |call| &call.id);
+            effects.to_client.push(reply::error(call_id, TOO_LARGE));
+            if let Some(call) = call.filter(|call| call.kind.is_call()) {
                 effects.records.push(self.record(&call, Action::Blocked, host));
             }
         }
         effects
     }
 
-    /// The end: calls that were never answered.
+    /// Ends the session. Returns records of the calls that were never answered.
     pub fn lost(&mut self, host: &dyn Host) -> Vec<Record> {
         let calls = self.pending.drain();
-        let lost = calls.iter().filter(|call| !call.cancelled && call.asks.is_call());
+        let lost = calls.iter().filter(|call| !call.cancelled && call.kind.is_call());
         lost.map(|call| self.record(call, Action::Lost, host)).collect()
     }
 
-    /// A record of a call, with nothing judged yet.
+    /// Builds the record of a call, without the verdict on its result.
     fn record(&self, call: &Call, action: Action, host: &dyn Host) -> Record {
         Record {
             ts: now(host),
@@ -293,9 +294,9 @@ impl Session {
             server: self.policy.server.clone(),
             tool: call.tool.clone(),
             action,
-            passed: !call.before.failed && !matches!(action, Action::Blocked | Action::Lost),
-            gates: call.before.gates.clone(),
-            total: call.before.total.into(),
+            passed: !call.arguments.failed && !matches!(action, Action::Blocked | Action::Lost),
+            gates: call.arguments.gates.clone(),
+            total: call.arguments.total.into(),
             latency: Some(host.elapsed().saturating_sub(call.sent_at).into()),
             bytes: 0,
             tool_error: false,
@@ -307,7 +308,7 @@ impl Session {
         self.pins.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Whether a tool or a prompt is one that must not be used for now, and why.
+    /// Returns why a tool or prompt must not be used: its definition changed, and the change is not accepted.
     fn refuses(&self, kind: Kind, names: &[String]) -> Option<String> {
         if self.policy.pin != PinMode::Block {
             return None;
@@ -317,14 +318,14 @@ impl Session {
         Some(format!("{} definition changed: {}", kind.word(), change.names()))
     }
 
-    /// Warns once of one thing.
-    fn warn(&mut self, effects: &mut Effects, what: String) {
-        if self.warned.len() < WARNINGS_MAX && self.warned.insert(what.clone()) {
-            effects.warnings.push(what);
+    /// Adds a warning, unless the session already had the same one.
+    fn warn(&mut self, effects: &mut Effects, warning: String) {
+        if self.warned.len() < WARNINGS_MAX && self.warned.insert(warning.clone()) {
+            effects.warnings.push(warning);
         }
     }
 
-    /// Takes the name of the client for the agent's, unless it was said whose calls these are.
+    /// Uses the name of the client as agent id, unless the command line names the agent.
     fn name_agent(&mut self, name: &str) {
         if self.policy.agent.is_none() {
             let clean = name.chars().map(|char| if char.is_control() { ' ' } else { char });
@@ -336,44 +337,46 @@ impl Session {
     }
 }
 
-/// What becomes of one message.
-enum Fate {
+/// What to do with one message.
+enum Decision {
     AsIs,
     Changed(Vec<u8>),
-    Gone,
+    Drop,
 }
 
-impl Fate {
-    /// What becomes of a line with one message.
+impl Decision {
+    /// Applies the decision to a line with one message.
     fn of_line(self, end: &[u8]) -> Forward {
         match self {
             Self::AsIs => Forward::AsIs,
             Self::Changed(new) => Forward::Changed([new.as_slice(), end].concat()),
-            Self::Gone => Forward::Nothing,
+            Self::Drop => Forward::Nothing,
         }
     }
 }
 
-fn together(items: &[&RawValue], fates: Vec<Fate>, end: &[u8]) -> Forward {
-    if fates.iter().all(|fate| matches!(fate, Fate::AsIs)) {
+/// Builds a batch from the messages that are forwarded.
+fn join_batch(items: &[&RawValue], decisions: Vec<Decision>, end: &[u8]) -> Forward {
+    if decisions.iter().all(|decision| matches!(decision, Decision::AsIs)) {
         return Forward::AsIs;
     }
-    let kept: Vec<Vec<u8>> = items
+    let forwarded: Vec<Vec<u8>> = items
         .iter()
-        .zip(fates)
-        .filter_map(|(item, fate)| match fate {
-            Fate::AsIs => Some(item.get().as_bytes().to_vec()),
-            Fate::Changed(new) => Some(new),
-            Fate::Gone => None,
+        .zip(decisions)
+        .filter_map(|(item, decision)| match decision {
+            Decision::AsIs => Some(item.get().as_bytes().to_vec()),
+            Decision::Changed(new) => Some(new),
+            Decision::Drop => None,
         })
         .collect();
-    if kept.is_empty() {
+    if forwarded.is_empty() {
         return Forward::Nothing;
     }
-    Forward::Changed([b"[".as_slice(), &kept.join(&b','), b"]", end].concat())
+    Forward::Changed([b"[".as_slice(), &forwarded.join(&b','), b"]", end].concat())
 }
 
-fn without_newline(bytes: &[u8]) -> (&[u8], &[u8]) {
+/// Splits a line into its body and its newline.
+fn split_newline(bytes: &[u8]) -> (&[u8], &[u8]) {
     let body = bytes.strip_suffix(b"\n").map_or(bytes, |body| body.strip_suffix(b"\r").unwrap_or(body));
     bytes.split_at(body.len())
 }
@@ -383,7 +386,7 @@ fn now(host: &dyn Host) -> Timestamp {
     Timestamp::from_millis(millis).unwrap_or(Timestamp::MIN)
 }
 
-fn made(host: &dyn Host) -> EvaluationId {
+fn new_id(host: &dyn Host) -> EvaluationId {
     EvaluationId::made(host.wall_millis(), host.random())
 }
 

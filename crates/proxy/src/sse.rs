@@ -1,7 +1,7 @@
-//! Server-sent events, cut on bytes and put together again.
+//! Cuts a stream of bytes into server-sent events.
 //!
-//! An event ends with an empty line; lines end with LF, CR or CRLF. An event that ends with CRLF ends with its CR, since nobody knows
-//! whether a LF will follow; that comes after it as a piece of its own.
+//! An event ends with an empty line; lines end with LF, CR or CRLF. An event that ends with CRLF is complete at the CR, because a LF may
+//! never follow. If a LF follows, it is a piece of its own.
 
 mod parts;
 
@@ -12,30 +12,32 @@ pub(crate) use parts::{Parts, event_of};
 /// A piece of a stream.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Event {
-    /// An event with the empty line that ends it, if one does; or the LF of a CRLF that ended one.
+    /// An event with its final empty line, if it has one; or the LF of a CRLF that ended the previous event.
     Whole(Vec<u8>),
-    /// An event that was too long to be kept, with the lines of it that are no data.
+    /// An event that was too long to keep, with its lines that are not data.
     TooLarge(Oversized, Vec<u8>),
 }
 
-/// A stream that is cut into events.
+/// Cuts a stream into events.
 #[derive(Debug)]
 pub(crate) struct Events {
     event: Vec<u8>,
-    /// Where the line begins that is being read.
+    /// Start of the current line in `event`.
     line: usize,
-    /// Whether the last byte was a CR, which the next LF belongs to.
+    /// Whether the last byte was a CR. A LF after it belongs to the same line end.
     after_cr: bool,
     bytes_max: usize,
+    /// Set if the current event is too long.
     drained: Option<Drained>,
 }
 
-/// An event that is not kept.
+/// An event that is too long. Its data is dropped.
 #[derive(Debug, Default)]
 struct Drained {
     ids: Ids,
+    /// The lines that are not data.
     others: Vec<u8>,
-    /// The beginning of the line that is being read, until it is known what it is.
+    /// The beginning of the current line. It stops growing at `data:`, whose value only goes to `ids`.
     head: Vec<u8>,
 }
 
@@ -46,12 +48,12 @@ impl Default for Events {
 }
 
 impl Events {
-    /// A stream whose events may have so many bytes.
+    /// Creates a stream with a maximum length of events.
     pub(crate) fn new(bytes_max: usize) -> Self {
         Self { event: Vec::new(), line: 0, after_cr: false, bytes_max, drained: None }
     }
 
-    /// Takes bytes as they come, and gives the events that end in them.
+    /// Adds bytes, and calls `each` for the events that end in them.
     pub(crate) fn push(&mut self, bytes: &[u8], mut each: impl FnMut(Event)) {
         for byte in bytes {
             if self.next(*byte) {
@@ -60,18 +62,18 @@ impl Events {
         }
     }
 
-    /// What is left when the stream ends.
+    /// Returns the unfinished event at the end of the stream.
     pub(crate) fn finish(mut self) -> Option<Event> {
         (self.drained.is_some() || !self.event.is_empty()).then(|| self.take())
     }
 
-    /// Takes a byte. True if an event ends with it.
+    /// Adds a byte. Returns whether an event ends with it.
     fn next(&mut self, byte: u8) -> bool {
         let ends_line = match byte {
             b'\n' if self.after_cr => {
-                // The second half of a line end that is already known.
+                // The second half of a CRLF.
                 self.after_cr = false;
-                // An event has just ended, and its client waits for this.
+                // If the event ended at the CR, the LF must be passed on now, because the client may wait for it.
                 let ends_event = self.event.is_empty() && self.drained.is_none();
                 self.event.push(byte);
                 self.line = self.event.len();
@@ -87,7 +89,7 @@ impl Events {
         if ends_line {
             self.drained_line();
             self.line = self.event.len();
-            // An empty line at the very beginning ends nothing.
+            // Empty lines before an event do not end it.
             let has_line = || self.event.iter().any(|byte| !matches!(byte, b'\r' | b'\n'));
             return is_empty && (self.drained.is_some() || has_line());
         }
@@ -101,7 +103,7 @@ impl Events {
         false
     }
 
-    /// From here on the event is not kept.
+    /// Switches to dropping the current event.
     fn drain(&mut self) {
         let mut drained = Drained::default();
         let event = std::mem::take(&mut self.event);
@@ -138,7 +140,7 @@ impl Events {
 }
 
 impl Drained {
-    /// The longest line beside data that is kept.
+    /// Maximum length that is kept of a line that is not data.
     const OTHER_BYTES_MAX: usize = 4096;
 
     fn byte(&mut self, byte: u8) {
@@ -161,7 +163,7 @@ impl Drained {
     }
 }
 
-/// The lines of an event, each with its end.
+/// Splits an event into lines, each with its line end.
 fn lines(event: &[u8]) -> Vec<&[u8]> {
     let (mut lines, mut rest) = (Vec::new(), event);
     while !rest.is_empty() {
@@ -192,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn however_a_stream_is_cut_its_events_are_the_same_and_nothing_is_lost() {
+    fn events_do_not_depend_on_how_the_stream_is_cut_and_no_byte_is_lost() {
         for (stream, count) in [
             (
                 "id: 1\ndata: {\"a\":\"é\"}\n\n: ping\n\nevent: message\r\ndata: x\r\n\r\ndata: y\r\rdata: cut",
@@ -218,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn an_event_leaves_whole_whatever_its_lines_end_with() {
+    fn an_event_is_passed_on_at_once_whatever_its_line_ends() {
         for stream in ["data: a\n\n", "data: a\r\n\r\n", "data: a\r\r"] {
             let (mut events, mut left) = (Events::default(), Vec::new());
             events.push(stream.as_bytes(), |event| {
@@ -231,7 +233,7 @@ mod tests {
     }
 
     #[test]
-    fn an_event_that_is_too_long_is_known_by_its_ids() {
+    fn the_ids_of_an_event_that_is_too_long_are_found() {
         let long = format!("id: e7\ndata: {{\"id\":5,\"result\":\"{}\"}}\n\ndata: next\n\n", "x".repeat(200));
         for first in 0..=long.len() {
             let found = cut(&[&long.as_bytes()[..first], &long.as_bytes()[first..]], 60);
@@ -248,7 +250,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_stream_cut_anywhere(
+        fn any_stream_may_be_cut_anywhere(
             pieces in prop::collection::vec(prop::sample::select(vec![
                 "data", ":", " ", "\n", "\r", "\r\n", "\n\n", "id: 7", "event: message", "{\"id\":1,", "\"result\":{}}", "\u{feff}", "é", "x",
             ]), 0..40),

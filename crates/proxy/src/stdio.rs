@@ -1,15 +1,15 @@
-//! A server on standard input and output, with a process of its own.
+//! A server in a child process, on standard input and output.
 //!
-//! | what happens | what follows |
+//! | what happens | what the proxy does |
 //! |---|---|
-//! | the client closes its end | the server's input is closed, its output drained, its exit awaited |
-//! | the server has not exited 5 s after that | SIGTERM, and 5 s later SIGKILL |
-//! | SIGINT, SIGTERM, SIGHUP | they are passed on, SIGKILL after 5 s |
-//! | the server exits | its output is drained; its exit code is ours, 128 + signal if one ended it |
-//! | the server cannot be started | 127 |
+//! | the client closes its end | closes the server's input, reads its output to the end, waits for its exit |
+//! | the server has not exited 5 s later | sends SIGTERM, and SIGKILL another 5 s later |
+//! | SIGINT, SIGTERM or SIGHUP arrives | passes it on, sends SIGKILL after 5 s |
+//! | the server exits | reads its output to the end; exits with its exit code, or 128 + signal |
+//! | the server cannot be started | exits with 127 |
 //!
-//! The server has a process group of its own, so that signals reach it once, from us, and whatever it has started too. Two
-//! threads carry messages, one a direction; a message is released when everything that it has to leave behind is written.
+//! The server has its own process group, so signals reach it and its children exactly once, from the proxy. Two threads carry messages, one
+//! per direction. A message is released after its records are written.
 
 use std::fs::File;
 use std::io::{self, Read, Write};
@@ -21,36 +21,36 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use crate::framing::{Frame, Frames};
-use crate::keep::Keep;
 use crate::pins::Pins;
 use crate::session::{Effects, Forward, Host, Session};
+use crate::storage::Storage;
 
-/// How long a server may take to end.
-const PATIENCE: Duration = Duration::from_secs(5);
+/// How long a server may take to exit.
+const EXIT_TIME_MAX: Duration = Duration::from_secs(5);
 
-/// How long delivering the last verdicts may hold up the end.
+/// How long the delivery of the last verdicts may take.
 const LAST_DELIVERY: Duration = Duration::from_secs(2);
 
-/// The exit code where the server cannot be started.
+/// The exit code if the server cannot be started.
 const CANNOT_START: u8 = 127;
 
-/// How much is read at once.
+/// Number of bytes per read.
 const READ_BYTES: usize = 128 << 10;
 
-/// How much a pipe holds, where the system allows it: whoever writes a long message need not wait for its reader.
+/// Capacity of the pipes, if the system allows it. With a larger pipe, the writer of a long message does not have to wait for its reader.
 #[cfg(target_os = "linux")]
 const PIPE_BYTES: usize = 256 << 10;
 
-/// What happens to a conversation.
+/// An event that the main thread of a conversation handles.
 #[derive(Debug)]
-pub enum Happening {
-    /// A signal came in, which is to be passed on.
+pub enum ProcessEvent {
+    /// A signal arrived that must be passed on.
     Signal(rustix::process::Signal),
-    /// The client closed its end, or is gone.
+    /// The client closed its end, or does not read any more.
     ClientClosed,
-    /// The server's output is at its end.
+    /// The output of the server was read to its end.
     Drained,
-    /// The server is gone.
+    /// The server exited.
     Exited(io::Result<ExitStatus>),
 }
 
@@ -58,75 +58,75 @@ pub enum Happening {
 pub struct Conversation<H> {
     session: Mutex<Session>,
     pins: Arc<Mutex<Pins>>,
-    keep: Keep,
+    storage: Storage,
     host: H,
     client: Mutex<File>,
     server: Mutex<Option<Box<dyn Write + Send>>>,
 }
 
 impl<H: Host + Send + Sync + 'static> Conversation<H> {
-    /// A conversation that is about to begin.
-    pub fn new(session: Session, pins: Arc<Mutex<Pins>>, keep: Keep, host: H, client: File) -> Self {
+    /// Creates a conversation.
+    pub fn new(session: Session, pins: Arc<Mutex<Pins>>, storage: Storage, host: H, client: File) -> Self {
         let session = Mutex::new(session);
-        Self { session, pins, keep, host, client: Mutex::new(client), server: Mutex::new(None) }
+        Self { session, pins, storage, host, client: Mutex::new(client), server: Mutex::new(None) }
     }
 
-    /// Starts the server and carries messages until it is gone. Gives the exit code. Signals are sent to `happenings` by the
-    /// caller.
+    /// Starts the server and carries messages until it has exited. Returns the exit code. The caller sends signals to `events`.
     pub fn run(
         self,
         mut command: Command,
         input: File,
-        happenings: (Sender<Happening>, Receiver<Happening>),
+        events: (Sender<ProcessEvent>, Receiver<ProcessEvent>),
     ) -> u8 {
         let spawned = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn();
         let mut child = match spawned {
             Ok(child) => child,
             Err(error) => {
-                self.keep.tell(&format!("error: cannot start {}: {error}", command.get_program().display()));
+                let program = command.get_program().display();
+                self.storage.print(&format!("error: cannot start {program}: {error}"));
                 return CANNOT_START;
             }
         };
-        let (sender, receiver) = happenings;
+        let (sender, receiver) = events;
         let (Some(to_server), Some(output)) = (child.stdin.take(), child.stdout.take()) else {
             return CANNOT_START;
         };
-        widen(&[input.as_fd(), self.client().as_fd(), to_server.as_fd(), output.as_fd()]);
+        enlarge(&[input.as_fd(), self.client().as_fd(), to_server.as_fd(), output.as_fd()]);
         *self.server() = Some(Box::new(to_server));
         let group = rustix::process::Pid::from_child(&child);
-        let talk = Arc::new(self);
-        talk.clone().in_thread(&sender, move |talk, sender| {
-            talk.pump(input, Direction::FromClient);
-            *talk.server() = None;
-            let _ = sender.send(Happening::ClientClosed);
+        let conversation = Arc::new(self);
+        conversation.clone().in_thread(&sender, move |conversation, sender| {
+            conversation.pump(input, Direction::FromClient);
+            *conversation.server() = None;
+            let _ = sender.send(ProcessEvent::ClientClosed);
         });
-        talk.clone().in_thread(&sender, move |talk, sender| {
-            let read_to_end = talk.pump(output, Direction::FromServer);
-            talk.give_up();
+        conversation.clone().in_thread(&sender, move |conversation, sender| {
+            let read_to_end = conversation.pump(output, Direction::FromServer);
+            conversation.give_up();
             if !read_to_end {
-                let _ = sender.send(Happening::ClientClosed);
+                let _ = sender.send(ProcessEvent::ClientClosed);
             }
-            let _ = sender.send(Happening::Drained);
+            let _ = sender.send(ProcessEvent::Drained);
         });
-        in_thread_wait(child, sender);
-        let status = attend(&receiver, group, &talk);
-        for record in talk.session().lost(&talk.host) {
-            talk.keep.record(&record);
+        wait_in_thread(child, sender);
+        let status = supervise(&receiver, group, &conversation);
+        for record in conversation.session().lost(&conversation.host) {
+            conversation.storage.record(&record);
         }
-        talk.keep.close(LAST_DELIVERY);
+        conversation.storage.close(LAST_DELIVERY);
         status.map_or(CANNOT_START, exit_code)
     }
 
     fn in_thread(
         self: Arc<Self>,
-        sender: &Sender<Happening>,
-        run: impl FnOnce(&Self, &Sender<Happening>) + Send + 'static,
+        sender: &Sender<ProcessEvent>,
+        run: impl FnOnce(&Self, &Sender<ProcessEvent>) + Send + 'static,
     ) {
         let sender = sender.clone();
         thread::spawn(move || run(&self, &sender));
     }
 
-    /// Carries messages until the stream ends. False if they cannot be delivered any more.
+    /// Carries messages until the stream ends. Returns `false` if a message could not be delivered.
     fn pump(&self, mut from: impl Read, direction: Direction) -> bool {
         let mut frames = Frames::default();
         let mut buffer = vec![0; READ_BYTES];
@@ -153,17 +153,17 @@ impl<H: Host + Send + Sync + 'static> Conversation<H> {
         }
     }
 
-    /// Answers what the server can no longer answer, if some of what it said was dropped.
+    /// At the end of the server's output: if messages were dropped, answers the requests that still wait.
     fn give_up(&self) {
         let effects = self.session().give_up(None, &self.host);
-        self.keep.effects(&effects, &self.pins);
+        self.storage.effects(&effects, &self.pins);
         for message in effects.to_client {
-            // A client that is gone does not wait.
+            // An error means that the client has disconnected.
             let _ = self.to_client(&with_newline(message));
         }
     }
 
-    /// Looks at a message and carries out what follows.
+    /// Handles a message and carries out its effects.
     fn carry(&self, frame: &Frame<'_>, direction: Direction) -> io::Result<()> {
         let mut session = self.session();
         let effects = match (direction, frame) {
@@ -175,7 +175,7 @@ impl<H: Host + Send + Sync + 'static> Conversation<H> {
             }
         };
         drop(session);
-        self.keep.effects(&effects, &self.pins);
+        self.storage.effects(&effects, &self.pins);
         let Effects { forward, to_client, to_server, .. } = effects;
         for message in to_client {
             self.to_client(&with_newline(message))?;
@@ -191,7 +191,7 @@ impl<H: Host + Send + Sync + 'static> Conversation<H> {
         match direction {
             Direction::FromClient => self.to_server(bytes),
             Direction::FromServer if bytes.ends_with(b"\n") => self.to_client(bytes),
-            // The last line of the server has no end: whatever follows it must be another line.
+            // An unfinished last line of the server gets a newline, so that it does not merge with what follows.
             Direction::FromServer => self.to_client(&with_newline(bytes.to_vec())),
         }
     }
@@ -223,8 +223,8 @@ enum Direction {
     FromServer,
 }
 
-/// Lets pipes hold more. What is no pipe stays as it is, and so does everything where there is no such call.
-fn widen(pipes: &[BorrowedFd<'_>]) {
+/// Enlarges pipes, if the system can. Files that are not pipes stay as they are.
+fn enlarge(pipes: &[BorrowedFd<'_>]) {
     for pipe in pipes {
         #[cfg(target_os = "linux")]
         let _ = rustix::pipe::fcntl_setpipe_size(pipe, PIPE_BYTES);
@@ -238,57 +238,58 @@ fn with_newline(mut message: Vec<u8>) -> Vec<u8> {
     message
 }
 
-fn in_thread_wait(mut child: Child, sender: Sender<Happening>) {
+/// Waits in a thread for the exit of the server.
+fn wait_in_thread(mut child: Child, sender: Sender<ProcessEvent>) {
     thread::spawn(move || {
-        let _ = sender.send(Happening::Exited(child.wait()));
+        let _ = sender.send(ProcessEvent::Exited(child.wait()));
     });
 }
 
-/// Waits until the server is gone and its output drained, and sees to it that this happens.
-fn attend<H>(
-    happenings: &Receiver<Happening>,
+/// Waits until the server has exited and its output was read. Sends signals if it does not exit in time.
+fn supervise<H>(
+    events: &Receiver<ProcessEvent>,
     group: rustix::process::Pid,
-    talk: &Conversation<H>,
+    conversation: &Conversation<H>,
 ) -> Option<ExitStatus> {
     use rustix::process::{Signal, kill_process_group};
 
     let signal = |signal| {
-        // One that is gone already needs none.
+        // An error means that the group has exited already.
         let _ = kill_process_group(group, signal);
     };
     let (mut status, mut drained) = (None, false);
-    // When something is done about a server that does not end, and what.
+    // The next signal for a server that does not exit, and its time.
     let mut next: Option<(Instant, Signal)> = None;
     loop {
         let wait = next.map_or(Duration::MAX, |(at, _)| at.saturating_duration_since(Instant::now()));
-        match happenings.recv_timeout(wait.min(Duration::from_hours(24))) {
-            Ok(Happening::Signal(passed)) => {
+        match events.recv_timeout(wait.min(Duration::from_hours(24))) {
+            Ok(ProcessEvent::Signal(passed)) => {
                 signal(passed);
-                next = Some((Instant::now() + PATIENCE, Signal::KILL));
+                next = Some((Instant::now() + EXIT_TIME_MAX, Signal::KILL));
             }
-            Ok(Happening::ClientClosed) => {
-                // Whoever is writing to it, perhaps in vain, closes it later. It must not be waited for: signals are passed on here.
-                if let Ok(mut server) = talk.server.try_lock() {
+            Ok(ProcessEvent::ClientClosed) => {
+                // A thread that is writing to the server closes the pipe later. This thread must not wait for it, because it passes on signals.
+                if let Ok(mut server) = conversation.server.try_lock() {
                     *server = None;
                 }
-                next = next.or(Some((Instant::now() + PATIENCE, Signal::TERM)));
+                next = next.or(Some((Instant::now() + EXIT_TIME_MAX, Signal::TERM)));
             }
-            Ok(Happening::Drained) => drained = true,
-            Ok(Happening::Exited(found)) => {
+            Ok(ProcessEvent::Drained) => drained = true,
+            Ok(ProcessEvent::Exited(found)) => {
                 status = Some(found.ok());
-                // Whatever it started may still hold its output open, for a while.
-                next = Some((Instant::now() + PATIENCE, Signal::KILL));
+                // Children of the server may still keep its output open for a while.
+                next = Some((Instant::now() + EXIT_TIME_MAX, Signal::KILL));
             }
             Err(RecvTimeoutError::Timeout) => {
                 let Some((_, due)) = next.filter(|(at, _)| *at <= Instant::now()) else { continue };
                 signal(due);
-                next = Some((Instant::now() + PATIENCE, Signal::KILL));
+                next = Some((Instant::now() + EXIT_TIME_MAX, Signal::KILL));
                 drained |= status.is_some();
             }
             Err(RecvTimeoutError::Disconnected) => return status.flatten(),
         }
         if drained && let Some(status) = status {
-            // Nothing that it started outlives us.
+            // Ends the children of the server.
             signal(Signal::TERM);
             return status;
         }

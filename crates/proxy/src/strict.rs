@@ -1,22 +1,22 @@
-//! What a server may send: exactly one well-formed JSON-RPC message, or a batch of them, for each line, body or event.
+//! The rules for messages of a server: exactly one well-formed JSON-RPC message or batch per line, body or event.
 //!
-//! Everything else is dropped, since two readers would not read it alike, and one of them may be the client.
+//! Everything else is dropped, because two parsers could read it differently, and one of them may be the client's.
 //!
-//! | of the text | rule |
+//! | part | rule |
 //! |---|---|
 //! | bytes | UTF-8 without a byte order mark |
-//! | JSON | RFC 8259 to the letter, 128 levels deep at most; nothing before or after it but blanks |
-//! | keys | none that a reader folds into another or into a name of the protocol, see `keys.rs` |
+//! | JSON | strictly RFC 8259, at most 128 levels deep; only whitespace before and after it |
+//! | keys | no key that a client folds into another one or into a name of the protocol, see `keys.rs` |
 //! | batch | an array of one or more messages |
-//! | message | an object: a request or notification (`method`), or an answer (`result` or `error`), and never both |
-//! | `jsonrpc` | "2.0"; it may be missing, since it holds no text and some servers leave it out |
-//! | `id` | a text or a number, in an answer also null |
-//! | `method` | a text |
+//! | message | an object: a request or notification (`method`), or an answer (`result` or `error`), never both |
+//! | `jsonrpc` | "2.0"; may be absent, because it contains no text and some servers omit it |
+//! | `id` | a string or a number; in an answer also null |
+//! | `method` | a string |
 //! | `params` | an object, an array or null |
-//! | `error` | an object; null beside a result, and a null result beside an error, count as missing |
+//! | `error` | an object; a null error next to a result, and a null result next to an error, count as absent |
 //!
-//! Some readers also end lines at CR, U+0085, U+2028 and U+2029. JSON allows the first between tokens and the others in texts. An honest
-//! server may send them, so they are not refused: CR and LF become blanks, the others are written as escapes, and the value stays.
+//! Some clients also end lines at CR, U+0085, U+2028 and U+2029. JSON allows CR between tokens and the others in strings. Honest servers may
+//! send them, so they are not refused: CR and LF become spaces, and the others become escapes. The value stays the same.
 
 use std::borrow::Cow;
 use std::cell::Cell;
@@ -27,9 +27,9 @@ use serde::de::{DeserializeSeed, Deserializer, Error as _, IgnoredAny, MapAccess
 use serde_json::value::RawValue;
 
 use crate::keys::{Keys, is_free};
-use crate::message::{Key, LooseId, Members, without_half_characters};
+use crate::message::{Key, LooseId, Members, without_lone_surrogates};
 
-/// Why a text is not a message.
+/// Why bytes are not a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Malformed {
     NotUtf8,
@@ -45,52 +45,52 @@ impl fmt::Display for Malformed {
             Self::NotUtf8 => "not UTF-8",
             Self::NotJson => "not exactly one JSON value",
             Self::NotMessage => "not a JSON-RPC message",
-            Self::Keys => "keys that some readers take for others",
-            Self::TooDeep => "nested too deep",
+            Self::Keys => "a key that some clients read as another key",
+            Self::TooDeep => "nested too deeply",
         })
     }
 }
 
-/// A text of the server that was found to be one message or one batch.
+/// A text of the server that passed the checks.
 pub(crate) struct Strict<'s> {
-    /// The text as the gates read it: without halves of characters.
+    /// The text for the gates: lone surrogates are replaced.
     pub(crate) text: Cow<'s, str>,
-    /// The text as it goes on, if it may not go on as it was written.
+    /// The text to forward, if it differs from the original.
     pub(crate) normal: Option<String>,
 }
 
 impl<'s> Strict<'s> {
-    /// Checks everything but the shape of the messages, see [`envelope`].
+    /// Checks bytes, JSON and keys. [`envelope`] checks the messages.
     pub(crate) fn read(bytes: &'s [u8]) -> Result<Self, Malformed> {
         let text = str::from_utf8(bytes).map_err(|_| Malformed::NotUtf8)?;
-        let whole = without_half_characters(text);
-        check(whole.as_deref().unwrap_or(text))?;
+        let replaced = without_lone_surrogates(text);
+        check(replaced.as_deref().unwrap_or(text))?;
         let normal = normal(text);
-        let text = match whole {
-            Some(whole) => Cow::Owned(whole),
+        let text = match replaced {
+            Some(replaced) => Cow::Owned(replaced),
             None => Cow::Borrowed(text),
         };
         Ok(Self { text, normal })
     }
 }
 
-/// Whether an object is a message.
+/// Checks that an object is a message.
 pub(crate) fn envelope(message: &Members<'_>) -> Result<(), Malformed> {
     let one = |key: &str| message.all(key).next();
     let starts = |value: Option<&RawValue>, with: &[u8]| {
         value.is_none_or(|value| value.get().bytes().next().is_some_and(|first| with.contains(&first)))
     };
     let is_version = message.all("jsonrpc").all(|version| version.get() == "\"2.0\"");
-    let is_there = |key: &str| one(key).is_some_and(|value| value.get() != "null");
+    let is_present = |key: &str| one(key).is_some_and(|value| value.get() != "null");
     let (method, id) = (one("method"), one("id"));
     let has_id = id.is_some_and(|id| LooseId::of(id.get()).is_some());
     let is_sound = if method.is_some() {
         let is_request = has_id || id.is_none();
         is_request && one("result").is_none() && one("error").is_none() && starts(one("params"), b"{[n")
     } else {
-        let is_answer = match (one("result").is_some(), is_there("error")) {
+        let is_answer = match (one("result").is_some(), is_present("error")) {
             (true, false) => true,
-            (_, true) => !is_there("result"),
+            (_, true) => !is_present("result"),
             (false, false) => false,
         };
         is_answer && id.is_some_and(|id| has_id || id.get() == "null")
@@ -99,7 +99,7 @@ pub(crate) fn envelope(message: &Members<'_>) -> Result<(), Malformed> {
     if is_sound && is_version { Ok(()) } else { Err(Malformed::NotMessage) }
 }
 
-/// Checks that a text is one JSON value whose keys every reader reads alike.
+/// Checks that a text is one JSON value whose keys all clients read in the same way.
 fn check(text: &str) -> Result<(), Malformed> {
     let why = Cell::new(None);
     let mut reader = serde_json::Deserializer::from_str(text);
@@ -113,17 +113,17 @@ fn check(text: &str) -> Result<(), Malformed> {
     }
 }
 
-/// Where a value is.
+/// The position of a value.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Place {
     /// A message, or a batch.
     Message,
     Inside,
-    /// In data of a free form.
+    /// In free-form data.
     Free,
 }
 
-/// Reads a value to its end and keeps nothing of it.
+/// Checks the keys of a value without storing it.
 #[derive(Clone, Copy)]
 struct Walk<'w> {
     why: &'w Cell<Option<Malformed>>,
@@ -194,11 +194,11 @@ impl<'de> Visitor<'de> for Walk<'_> {
     }
 }
 
-/// The characters beside CR and LF at which some reader ends a line.
+/// The characters besides CR and LF that some clients read as a line end, and their escapes.
 const LINE_ENDS: [(&str, &str); 3] =
     [("\u{85}", "\\u0085"), ("\u{2028}", "\\u2028"), ("\u{2029}", "\\u2029")];
 
-/// JSON text in which no reader finds the end of a line; none if it is so already.
+/// Removes everything that a client could read as a line end from JSON text. Returns `None` if there is nothing to remove.
 fn normal(json: &str) -> Option<String> {
     let has_break = memchr2(b'\r', b'\n', json.as_bytes()).is_some();
     let has = |end: &str| memmem::find(json.as_bytes(), end.as_bytes()).is_some();
@@ -227,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn messages_are_well_formed() {
+    fn well_formed_messages_pass() {
         for text in [
             r#"{"jsonrpc":"2.0","id":1,"result":{}}"#,
             "\t {\"id\":\"a\",\"result\":null} ",
@@ -293,7 +293,7 @@ mod tests {
     }
 
     #[test]
-    fn no_reader_finds_the_end_of_a_line_in_a_message() {
+    fn line_ends_are_removed_from_messages() {
         for (text, flat) in [
             ("{\"id\":1,\"result\":{}}", None),
             ("{\"id\":1,\r\"result\":\n{}}", Some("{\"id\":1, \"result\": {}}")),

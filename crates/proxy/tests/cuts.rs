@@ -1,4 +1,4 @@
-//! Whole conversations, cut anywhere: what is done does not depend on how bytes arrive.
+//! Whole conversations, cut anywhere: the effects do not depend on how the bytes arrive.
 
 #![expect(clippy::unwrap_used, reason = "a broken test fails loudly")]
 
@@ -10,11 +10,11 @@ use proptest::prelude::*;
 use renown_core::gates::{Choice, Engine, Part, Place, Settings};
 use renown_proxy::{Build, Engines, Forward, Frame, Frames, Host, PinMode, Pins, Policy, Session};
 
-/// A clock that stands, and numbers in order.
+/// A clock that does not advance, and consecutive numbers.
 #[derive(Default)]
-struct Steady(Cell<u64>);
+struct TestHost(Cell<u64>);
 
-impl Host for Steady {
+impl Host for TestHost {
     fn elapsed(&self) -> Duration {
         Duration::ZERO
     }
@@ -51,25 +51,25 @@ fn session(build: Build) -> Session {
     Session::new(Arc::new(policy), build, Arc::new(Mutex::new(Pins::new("s".to_owned())))).unwrap()
 }
 
-/// What one side sends before the other has its turn.
+/// The bytes that one side sends before the other side sends again.
 #[derive(Clone, Debug)]
 struct Turn {
     from_client: bool,
     bytes: Vec<u8>,
 }
 
-/// What reaches either side, and what is written down.
+/// The bytes that reach each side, and all records and warnings.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Outcome {
     client: Vec<u8>,
     server: Vec<u8>,
-    told: Vec<String>,
+    reported: Vec<String>,
 }
 
-/// Carries a conversation whose turns arrive in pieces of these lengths, again and again. Messages may have so many bytes.
+/// Carries a conversation whose bytes arrive in pieces. The lengths are repeated in a cycle. `bytes_max` is the maximum length of messages.
 fn carry(turns: &[Turn], lengths: &[usize], bytes_max: usize, build: &Build) -> Outcome {
     let (host, mut session, mut outcome) =
-        (Steady::default(), session(Arc::clone(build)), Outcome::default());
+        (TestHost::default(), session(Arc::clone(build)), Outcome::default());
     let (mut client, mut server) = (Frames::new(bytes_max), Frames::new(bytes_max));
     let mut lengths = lengths.iter().copied().cycle();
     for Turn { from_client, bytes } in turns {
@@ -77,19 +77,25 @@ fn carry(turns: &[Turn], lengths: &[usize], bytes_max: usize, build: &Build) -> 
         while !rest.is_empty() {
             let (piece, after) = rest.split_at(lengths.next().unwrap().clamp(1, rest.len()));
             let frames = if *from_client { &mut client } else { &mut server };
-            frames.push(piece, |frame| look(&mut session, &host, *from_client, &frame, &mut outcome));
+            frames.push(piece, |frame| handle(&mut session, &host, *from_client, &frame, &mut outcome));
             rest = after;
         }
     }
     for (frames, from_client) in [(client, true), (server, false)] {
-        frames.finish(|frame| look(&mut session, &host, from_client, &frame, &mut outcome));
+        frames.finish(|frame| handle(&mut session, &host, from_client, &frame, &mut outcome));
     }
     let lost = session.lost(&host);
-    outcome.told.extend(lost.iter().map(|record| serde_json::to_string(record).unwrap()));
+    outcome.reported.extend(lost.iter().map(|record| serde_json::to_string(record).unwrap()));
     outcome
 }
 
-fn look(session: &mut Session, host: &Steady, from_client: bool, frame: &Frame<'_>, outcome: &mut Outcome) {
+fn handle(
+    session: &mut Session,
+    host: &TestHost,
+    from_client: bool,
+    frame: &Frame<'_>,
+    outcome: &mut Outcome,
+) {
     let effects = match (from_client, frame) {
         (true, Frame::Message(bytes)) => session.from_client(bytes, host),
         (false, Frame::Message(bytes)) => session.from_server(bytes, host),
@@ -98,9 +104,9 @@ fn look(session: &mut Session, host: &Steady, from_client: bool, frame: &Frame<'
     };
     outcome.client.extend(effects.to_client.concat());
     outcome.server.extend(effects.to_server.concat());
-    outcome.told.extend(effects.records.iter().map(|record| serde_json::to_string(record).unwrap()));
-    outcome.told.extend(effects.warnings);
-    outcome.told.extend(effects.malformed);
+    outcome.reported.extend(effects.records.iter().map(|record| serde_json::to_string(record).unwrap()));
+    outcome.reported.extend(effects.warnings);
+    outcome.reported.extend(effects.malformed);
     let to = if from_client { &mut outcome.server } else { &mut outcome.client };
     match (effects.forward, frame) {
         (Forward::AsIs, Frame::Message(bytes)) => to.extend(*bytes),
@@ -109,7 +115,7 @@ fn look(session: &mut Session, host: &Steady, from_client: bool, frame: &Frame<'
     }
 }
 
-/// Lines that mean something together: few ids, so that calls and answers meet.
+/// Generates lines with few different ids, so that calls and answers match.
 fn line() -> impl Strategy<Value = Turn> {
     let id = prop::sample::select(vec!["1", "2", "\"1\"", "1.0", "\"é\"", "null"]);
     let text = prop::sample::select(vec!["fine", "a@corporation.org", "日本 \\ud83d\\ude00", "\\ud800", ""]);
@@ -140,7 +146,7 @@ fn conversation() -> impl Strategy<Value = Vec<Turn>> {
 }
 
 #[test]
-fn how_bytes_arrive_changes_nothing() {
+fn the_outcome_does_not_depend_on_how_bytes_arrive() {
     let build = build();
     let lengths = prop::collection::vec(1..50_usize, 1..8);
     proptest!(ProptestConfig::with_cases(256), |(turns in conversation(), lengths in lengths)| {
@@ -152,11 +158,11 @@ fn how_bytes_arrive_changes_nothing() {
 }
 
 #[test]
-fn where_nothing_is_said_nothing_changes() {
+fn without_reports_all_bytes_pass_unchanged() {
     let build = build();
     proptest!(ProptestConfig::with_cases(256), |(turns in conversation())| {
         let outcome = carry(&turns, &[7], 1 << 20, &build);
-        if outcome.told.is_empty() {
+        if outcome.reported.is_empty() {
             for (from_client, arrived) in [(true, outcome.server), (false, outcome.client)] {
                 let sent = turns.iter().filter(|turn| turn.from_client == from_client);
                 let sent: Vec<u8> = sent.flat_map(|turn| turn.bytes.clone()).collect();
@@ -185,7 +191,7 @@ fn one_conversation_cut_at_every_byte() {
     let build = build();
     let whole = carry(&turns, &[usize::MAX], 1 << 20, &build);
     // Two records; the banner and the half message are dropped, and each is reported.
-    assert_eq!(whole.told.len(), 4, "{whole:?}");
+    assert_eq!(whole.reported.len(), 4, "{whole:?}");
     let client = String::from_utf8(whole.client.clone()).unwrap();
     assert!(client.contains("pre.pii") && client.ends_with("}}\r\n"), "{client}");
     assert!(!client.contains("b@corporation"), "{client}");

@@ -37,7 +37,7 @@ const RETAIN_EVERY: Duration = Duration::from_mins(1);
 /// The last use of keys is stored once per this many upkeeps.
 const NOTE_KEYS_EVERY: u64 = 12;
 
-/// The listeners of a server. A server without OTLP ports is made from the API's listener alone.
+/// The listeners of a server. For a server without OTLP ports, convert the API's listener into this type.
 #[derive(Debug)]
 pub struct Listeners {
     /// The API. It also accepts telemetry below `/otlp`.
@@ -82,7 +82,7 @@ pub async fn serve(
         () = end => Ok(()),
         (error, ..) = select_all(loops) => Err(error),
     };
-    api.feed.close();
+    api.changes.close();
     if tokio::time::timeout(limits.shutdown_time_max, graceful.shutdown()).await.is_err() {
         tracing::warn!("shutdown timed out; closing the connections that are still open");
     }
@@ -114,16 +114,16 @@ async fn listen(
         let (api, routes, watcher) = (Arc::clone(api), Arc::clone(routes), graceful.watcher());
         tokio::spawn(async move {
             let _permit = permit;
-            api.measures.connection(true);
+            api.metrics.connection(true);
             connect(&api, &routes, arrival, stream, watcher).await;
-            api.measures.connection(false);
+            api.metrics.connection(false);
             open.fetch_sub(1, Ordering::Relaxed);
         });
     }
 }
 
-/// Answers the requests of one connection. Its first bytes tell HTTP/2 from HTTP/1.1. They are read once, not by a wrapper around every
-/// read.
+/// Answers the requests of one connection. Its first bytes distinguish HTTP/2 from HTTP/1.1. They are read once, not by a wrapper around
+/// every read.
 async fn connect(
     api: &Arc<Api>,
     routes: &Arc<Routes>,
@@ -136,7 +136,7 @@ async fn connect(
         biased;
         first = tokio::time::timeout(time_max, first_bytes(&stream)) => first,
         // No request has arrived, so there is nothing to answer.
-        () = api.feed.end() => return,
+        () = api.changes.closed() => return,
     };
     let Ok(Ok(first)) = first else { return };
     let service = service_fn(|request: Request<Incoming>| {
@@ -212,7 +212,7 @@ const ENFILE: i32 = 23;
 /// How many times in a row a server without connections may run out of file descriptors.
 const HOPELESS_AFTER: u32 = 10;
 
-/// Deletes evidence: at the start what an earlier process left, then whenever something is erased, and regularly what retention has expired.
+/// Deletes erased and expired evidence: at the start, whenever an agent is erased, and once per minute.
 async fn retain(api: Arc<Api>) {
     loop {
         api.delete_expired().await;
@@ -230,11 +230,12 @@ async fn close_sessions(api: Arc<Api>) {
     }
 }
 
+/// Folds the metrics regularly, and stores when keys were last used.
 async fn keep_up(api: Arc<Api>) {
     let mut ticks = tokio::time::interval(UPKEEP_EVERY);
     for count in 0_u64.. {
         ticks.tick().await;
-        api.measures.upkeep();
+        api.metrics.upkeep();
         if count.is_multiple_of(NOTE_KEYS_EVERY) {
             api.note_used_keys().await;
         }

@@ -1,4 +1,4 @@
-//! What every route shares.
+//! The state of a server, which every route shares.
 
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
@@ -14,7 +14,7 @@ use uuid::Uuid;
 
 use crate::admission::Admission;
 use crate::auth::loopback::OtlpAuth;
-use crate::changes::{Changed, Feed};
+use crate::changes::{Changed, Changes};
 use crate::error::{Code, log_vanished};
 use crate::idempotency::InFlight;
 use crate::judging::Judging;
@@ -22,43 +22,43 @@ use crate::keys::KeyRing;
 use crate::limits::Limits;
 use crate::otlp::Telemetry;
 use crate::pages::visits::{OnToken, Visits};
-use crate::prometheus::Measures;
+use crate::prometheus::Metrics;
 use crate::random::Sequence;
 use crate::rate_limit::RateLimit;
 
-/// How long an answer to `/ready` is good for, so that asking often costs no disk.
+/// How long a result of `/ready` is reused, so that frequent probes do not cost disk writes.
 const READY_FOR: Duration = Duration::from_secs(1);
 
 /// Pause after a failed deletion.
 const DELETE_AGAIN_AFTER: Duration = Duration::from_secs(1);
 
-/// What an operator can set.
+/// The settings of an operator.
 pub struct Settings {
     /// The gates that `/v1/evaluate` runs.
     pub engine: Engine,
-    /// Requests of one organization in a minute; 0 is no limit.
+    /// Requests per minute of one organization; 0 means no limit.
     pub requests_per_minute: u64,
-    /// The same for `/v1/ingest` and for telemetry, which have a limit of their own.
+    /// The same for `/v1/ingest` and telemetry, which share a limit of their own.
     pub ingest_per_minute: u64,
-    /// What clients are allowed.
+    /// Sizes, counts and times that clients must keep to.
     pub limits: Limits,
     /// How long evidence is kept.
     pub retention: Retention,
-    /// Whether telemetry may come without a key.
+    /// Whether telemetry is accepted without a key.
     pub otlp_auth: OtlpAuth,
-    /// What calls of models cost where the telemetry does not say.
+    /// Prices of model calls, for telemetry that does not contain the cost.
     pub prices: Prices,
-    /// What the pages are told.
+    /// The settings of the pages.
     pub pages: PageSettings,
 }
 
-/// What the pages are told.
+/// The settings of the pages.
 pub struct PageSettings {
-    /// Whether the data is made up, which every page says.
+    /// Whether the data is generated demo data. Every page says so.
     pub demo: bool,
     /// Agents with a score below this need attention.
     pub attention_below: u32,
-    /// Hears of each new one-time token.
+    /// Called with each new one-time token.
     pub on_token: OnToken,
 }
 
@@ -68,22 +68,22 @@ impl Default for PageSettings {
     }
 }
 
-/// The score below which an agent needs attention, if nobody says.
+/// The default of [`PageSettings::attention_below`].
 pub const ATTENTION_BELOW: u32 = 600;
 
-/// The ports on which telemetry is taken besides the API's.
+/// The OTLP ports, besides the API's port.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct OtlpPorts {
     pub(crate) http: Option<u16>,
     pub(crate) grpc: Option<u16>,
 }
 
-/// Why a write would not be durable now.
+/// Why the store cannot write now.
 #[derive(Clone, Debug)]
 pub(crate) struct NotReady {
-    /// For the log. `None` if it was logged already.
+    /// The cause for the log. `None` if it was logged already.
     pub(crate) cause: Option<String>,
-    /// For the caller: the code and the words, without a cause that may name what is nobody's business.
+    /// The code and the text for the caller. The text omits the cause, which may be confidential.
     pub(crate) answer: (Code, String),
 }
 
@@ -110,27 +110,27 @@ pub struct Api {
     pub(crate) ingests: Option<RateLimit>,
     pub(crate) limits: Limits,
     pub(crate) retention: Retention,
-    /// Wakes the deletion when something was erased.
+    /// Wakes the deletion after an agent was erased.
     pub(crate) erased: tokio::sync::Notify,
     pub(crate) in_flight: InFlight,
     pub(crate) judging: Judging,
     pub(crate) evaluating: Admission,
     pub(crate) ingesting: Admission,
-    pub(crate) feed: Feed,
-    pub(crate) measures: Measures,
+    pub(crate) changes: Changes,
+    pub(crate) metrics: Metrics,
     pub(crate) telemetry: Telemetry,
     pub(crate) otlp_auth: OtlpAuth,
     pub(crate) visits: Visits,
     pub(crate) demo: bool,
     pub(crate) attention_below: u32,
-    /// The ports for telemetry, once the server listens.
+    /// The OTLP ports, set once the server listens.
     pub(crate) otlp_ports: OnceLock<OtlpPorts>,
     sequence: Sequence,
     ready: tokio::sync::Mutex<Option<(Instant, Result<Ready, NotReady>)>>,
 }
 
 impl Api {
-    /// The API over a store.
+    /// Creates the API over a store.
     pub async fn new(
         store: Arc<dyn Store>,
         settings: Settings,
@@ -151,8 +151,8 @@ impl Api {
             retention: settings.retention,
             erased: tokio::sync::Notify::new(),
             in_flight: InFlight::default(),
-            feed: Feed::new(),
-            measures: Measures::new(),
+            changes: Changes::new(),
+            metrics: Metrics::new(),
             telemetry: Telemetry::new(settings.prices),
             otlp_auth: settings.otlp_auth,
             visits: Visits::new(settings.pages.on_token),
@@ -164,36 +164,36 @@ impl Api {
         }))
     }
 
-    /// A new one-time token for `/login?token=`; the one before is worth nothing then.
+    /// Creates a one-time token for `/login?token=`. The previous one becomes invalid.
     pub fn new_login_token(&self) -> Result<String, getrandom::Error> {
         self.visits.new_token()
     }
 
-    /// The time, if the clock can be right.
+    /// Returns the time. Fails if the system clock is obviously wrong.
     pub(crate) fn now(&self) -> Result<Timestamp, ClockError> {
         (self.clock)()
     }
 
-    /// The time for ids. With a clock that cannot be right it is 0: nothing is written under such an id.
+    /// Returns the time for ids, in milliseconds. It is 0 if the clock is obviously wrong; nothing is written under such an id.
     pub(crate) fn millis(&self) -> u64 {
         self.now().map_or(0, |now| u64::try_from(now.millis()).unwrap_or_default())
     }
 
-    /// The id of an evaluation: the one that was sent, or a new one.
-    pub fn event_id(&self, sent: Option<EvaluationId>) -> NewEvaluationId {
+    /// Returns the id of an evaluation: the one that was sent, or a new one.
+    pub fn event_id(&self, sent: Option<EvaluationId>) -> EventId {
         sent.map_or_else(
             || NewEvaluationId::Generated(EvaluationId::made(self.millis(), self.sequence.next())),
             NewEvaluationId::Sent,
         )
     }
 
-    /// A new id of a run.
+    /// Creates the id of a run.
     pub(crate) fn run_id(&self) -> RunId {
         let random = u128::from(self.sequence.next()) << 64 | u128::from(self.sequence.next());
         RunId::made(self.millis(), random)
     }
 
-    /// A new id of a request, a UUIDv7.
+    /// Creates the id of a request, a UUIDv7.
     pub(crate) fn request_id(&self) -> Uuid {
         let mut random = [0; 10];
         let bytes = [self.sequence.next().to_le_bytes(), self.sequence.next().to_le_bytes()].concat();
@@ -201,7 +201,7 @@ impl Api {
         uuid::Builder::from_unix_timestamp_millis(self.millis(), &random).into_uuid()
     }
 
-    /// Counts an evaluation that was made in this process, as if it had been ingested.
+    /// Counts an evaluation from this process as if it had been ingested.
     pub async fn count(&self, org: &OrgId, evaluation: NewEvaluation) -> Result<(), StoreError> {
         let (agent, verdict) = (evaluation.agent.clone(), evaluation.passed);
         let outcomes = self.store.append(org, vec![evaluation], None).await?;
@@ -209,7 +209,7 @@ impl Api {
         Ok(())
     }
 
-    /// Measures evaluations that were counted, and tells of their agents.
+    /// Updates the metrics after evaluations were counted, and publishes the changes of their agents.
     pub(crate) fn counted<'a>(
         &self,
         org: &OrgId,
@@ -224,13 +224,13 @@ impl Api {
             outcomes.iter().zip(verdicts).filter(counted).count() as u64
         };
         let (passed, failed) = (counted(true), counted(false));
-        self.measures.evaluations(passed, failed, outcomes.len() as u64 - passed - failed);
+        self.metrics.evaluations(passed, failed, outcomes.len() as u64 - passed - failed);
         for agent in agents {
-            self.feed.tell(org, || Changed::Agent(agent.clone()));
+            self.changes.publish(org, || Changed::Agent(agent.clone()));
         }
     }
 
-    /// Whether a write would be durable now, or why not.
+    /// Checks whether the store can write now. Reuses the last result for [`READY_FOR`].
     pub(crate) async fn ready(&self) -> Result<Ready, NotReady> {
         let mut ready = self.ready.lock().await;
         match &*ready {
@@ -243,7 +243,7 @@ impl Api {
         }
     }
 
-    /// Deletes erased and expired evidence until none is left.
+    /// Deletes all erased and expired evidence.
     pub(crate) async fn delete_expired(&self) {
         loop {
             match self.store.delete_some(self.retention).await {
@@ -259,18 +259,18 @@ impl Api {
         }
     }
 
-    /// Closes the sessions that are over, and tells of them.
+    /// Closes the sessions that are over, and publishes them.
     pub(crate) async fn close_sessions(&self) {
         loop {
             match self.store.close_sessions().await {
                 Ok(closed) if closed.is_empty() => return,
                 Ok(closed) => {
                     for Closed { org, session, .. } in closed {
-                        self.feed.tell(&org, || Changed::Session(session));
+                        self.changes.publish(&org, || Changed::Session(session));
                     }
                 }
                 Err(error) => {
-                    // They are still open, and looked for again.
+                    // They are still open, so the next attempt finds them again.
                     if !log_vanished(&error) {
                         tracing::warn!(%error, "could not close sessions");
                     }
@@ -280,13 +280,13 @@ impl Api {
         }
     }
 
-    /// Writes down when keys were last used.
+    /// Stores when keys were last used.
     pub(crate) async fn note_used_keys(&self) {
         let used = self.keys.take_used();
         if !used.is_empty()
             && let Err(error) = self.store.touch_keys(used).await
         {
-            tracing::warn!(%error, "could not note when keys were used");
+            tracing::warn!(%error, "could not store when keys were last used");
         }
     }
 }

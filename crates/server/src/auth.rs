@@ -2,9 +2,9 @@
 //!
 //! | target | needs |
 //! |---|---|
-//! | `/v1/…` | a key, and a request left in the minute of its organization |
-//! | telemetry | a key, or the rule in [`loopback`]; the receiver asks for it after it has checked the address ([`telemetry`]) |
-//! | pages, documents, probes | nothing here: a page asks for a login itself |
+//! | `/v1/…` | a key, and room in the rate limit of its organization |
+//! | telemetry | a key, or the rule in [`loopback`]; the receiver calls [`telemetry`] after it has checked port, path and method |
+//! | pages, documents, probes | nothing at this stage: pages check the login themselves |
 
 pub(crate) mod loopback;
 
@@ -47,7 +47,7 @@ pub(crate) async fn pass(
     admitted.describe(response)
 }
 
-/// What is known of a request that may be answered.
+/// What this stage found out about a request.
 #[derive(Default)]
 pub(crate) struct Admitted {
     rate: Option<Rate>,
@@ -99,7 +99,7 @@ pub(crate) fn telemetry(
     let org = match caller(api, &parts.headers) {
         Err(error) if error.code() == Code::AuthMissing => {
             loopback::without_key(api.otlp_auth, arrival, &parts.uri, &parts.headers)
-                .map_err(|barred| ApiError::new(Code::AuthMissing, barred.to_string()))?;
+                .map_err(|reason| ApiError::new(Code::AuthMissing, reason.to_string()))?;
             let invalid = |_| StoreError::Bug("the default organization is not a valid name");
             DEFAULT_ORG.parse().map_err(invalid)?
         }
@@ -141,8 +141,8 @@ pub(crate) fn bearer(headers: &HeaderMap) -> Result<KeyText, ApiError> {
 }
 
 impl Caller {
-    /// Refuses callers whose key may not administer.
-    pub(crate) fn administers(&self) -> Result<(), ApiError> {
+    /// Fails if the caller's key may not administer.
+    pub(crate) fn check_administers(&self) -> Result<(), ApiError> {
         match self.kind {
             KeyKind::Secret => Ok(()),
             KeyKind::Publishable => Err(ApiError::new(

@@ -1,4 +1,4 @@
-//! Reading a body: at most so many bytes, in at most so much time, said to be JSON or a form.
+//! Reads request bodies: checks the content type, and limits the size and the time.
 
 use std::time::Duration;
 
@@ -12,16 +12,16 @@ use renown_core::json::Found;
 
 use crate::error::{ApiError, Code};
 
-/// The largest body.
+/// The maximum size of a body.
 pub(crate) const BODY_BYTES_MAX: usize = 1024 * 1024;
 
-/// How much memory a body gets before its bytes are there.
+/// The most memory that is reserved for a body before its bytes arrive.
 const RESERVED_BYTES_MAX: usize = 64 * 1024;
 
-/// How much of a body that is too large is read and thrown away, so that its sender gets to read the refusal.
+/// How much of a body that is too large is read and dropped, so that its sender can read the error.
 const DRAINED_BYTES_MAX: usize = 256 * BODY_BYTES_MAX;
 
-/// The bytes of a JSON body that arrives in time.
+/// Reads a JSON body.
 pub(crate) async fn read_json(
     headers: &HeaderMap,
     body: Body,
@@ -37,7 +37,7 @@ pub(crate) async fn read_json(
     read_in_time(body, time_max).await
 }
 
-/// The bytes of a form that arrives in time.
+/// Reads an HTML form.
 pub(crate) async fn read_form(
     headers: &HeaderMap,
     body: Body,
@@ -61,8 +61,8 @@ async fn read_in_time(body: Body, time_max: Duration) -> Result<Bytes, ApiError>
     tokio::time::timeout(time_max, read(body)).await.map_err(slow)?
 }
 
-/// Throws a body away whose request is refused, so that its sender gets to read the refusal and can go on with the connection.
-/// One who asks before sending is not asked for it.
+/// Reads and drops the body of a refused request, so that its sender can read the error and keep the connection. A client that sent
+/// `Expect: 100-continue` has not sent the body yet, so nothing is read.
 pub(crate) async fn discard(headers: &HeaderMap, mut body: Body, time_max: Duration) {
     if headers.contains_key(EXPECT) || body.is_end_stream() {
         return;
@@ -75,11 +75,11 @@ pub(crate) async fn discard(headers: &HeaderMap, mut body: Body, time_max: Durat
             seen = seen.saturating_add(frame.data_ref().map_or(0, Bytes::len));
         }
     };
-    // Who sends too slowly loses the connection with the refusal.
+    // A client that sends too slowly loses the connection after the error.
     let _ = tokio::time::timeout(time_max, all).await;
 }
 
-/// Whether a content type is JSON: `application/json`, or a kind of it, whatever follows.
+/// Returns whether a content type is `application/json` or `application/*+json`, with any parameters.
 fn is_json(content_type: &[u8]) -> bool {
     let essence = content_type.split(|byte| *byte == b';').next().unwrap_or_default().trim_ascii();
     let essence = essence.to_ascii_lowercase();
@@ -106,7 +106,7 @@ async fn read(mut body: Body) -> Result<Bytes, ApiError> {
             first = bytes;
         } else {
             if all.is_empty() {
-                // What is announced need not come, so not much memory is set aside for it.
+                // The announced length may be wrong, so only a limited amount of memory is reserved.
                 all.reserve(usize::try_from(announced).unwrap_or(usize::MAX).min(RESERVED_BYTES_MAX));
                 all.extend_from_slice(&first);
             }
@@ -126,7 +126,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn json_has_several_names() {
+    fn json_content_types_are_recognized() {
         for (name, expected) in [
             ("application/json", true),
             ("Application/JSON; charset=utf-8", true),

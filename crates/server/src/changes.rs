@@ -1,15 +1,15 @@
-//! Who listens to new scores, and to the end of the server.
+//! Publishes changes of scores, and the shutdown of the server, to streams and open pages.
 //!
-//! A message only names an agent or a session that has changed. Whoever sends it on reads the score at that moment, so a listener
+//! A message only names the agent or session that has changed. The subscriber reads the score when it forwards the message. So a client
 //! never sees an older score after a newer one, and many changes of one agent may become one message.
 
 use renown_core::ids::{AgentId, OrgId, SessionId};
 use tokio::sync::{broadcast, watch};
 
-/// How many changes a slow listener may be behind before it misses some.
+/// How many changes a slow subscriber may lag behind before it misses some.
 const BEHIND_MAX: usize = 1024;
 
-/// Something whose score has changed.
+/// A change in an organization.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Change {
     pub(crate) org: OrgId,
@@ -23,45 +23,45 @@ pub(crate) enum Changed {
     Agent(AgentId),
     /// A session is over.
     Session(SessionId),
-    /// Telemetry, signals or a run arrived: no score to tell, but pages that show it are old.
+    /// Telemetry, signals or a run arrived. There is no new score, but open pages are out of date.
     Evidence,
 }
 
-/// The changes of all organizations, and the end of the server.
-pub(crate) struct Feed {
+/// The changes of all organizations, and the shutdown of the server.
+pub(crate) struct Changes {
     changes: broadcast::Sender<Change>,
     closed: watch::Sender<bool>,
 }
 
-impl Feed {
+impl Changes {
     pub(crate) fn new() -> Self {
         Self { changes: broadcast::Sender::new(BEHIND_MAX), closed: watch::Sender::new(false) }
     }
 
-    /// Tells of a change, if anybody listens.
-    pub(crate) fn tell(&self, org: &OrgId, what: impl FnOnce() -> Changed) {
+    /// Publishes a change, if there are subscribers.
+    pub(crate) fn publish(&self, org: &OrgId, what: impl FnOnce() -> Changed) {
         if self.changes.receiver_count() > 0 {
             let _ = self.changes.send(Change { org: org.clone(), what: what() });
         }
     }
 
-    /// Listens from now on.
-    pub(crate) fn listen(&self) -> (broadcast::Receiver<Change>, watch::Receiver<bool>) {
+    /// Subscribes to changes from now on, and to the shutdown.
+    pub(crate) fn subscribe(&self) -> (broadcast::Receiver<Change>, watch::Receiver<bool>) {
         (self.changes.subscribe(), self.closed.subscribe())
     }
 
-    /// Makes every listener look whether it may still listen.
-    pub(crate) fn look_again(&self) {
+    /// Makes every subscriber check whether its key is still valid.
+    pub(crate) fn recheck_keys(&self) {
         self.closed.send_modify(|_| {});
     }
 
-    /// Ends every listener, and whatever waits for the end.
+    /// Ends every subscription, and wakes the callers of [`Self::closed`].
     pub(crate) fn close(&self) {
         self.closed.send_replace(true);
     }
 
-    /// Waits for the end.
-    pub(crate) async fn end(&self) {
+    /// Waits until [`Self::close`] is called.
+    pub(crate) async fn closed(&self) {
         let _ = self.closed.subscribe().wait_for(|closed| *closed).await;
     }
 }

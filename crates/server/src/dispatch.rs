@@ -1,4 +1,4 @@
-//! Which code answers a request: a telemetry receiver, one of three hot routes, or the router.
+//! Dispatches a request to a telemetry receiver, one of three hot routes, or the router.
 //!
 //! The names of routes in metrics and spans come from the router's own lists: the paths of the OpenAPI document and of the pages.
 
@@ -67,7 +67,7 @@ fn route_of(path: &str) -> &'static str {
     NAMES.at(path).map_or(OTHER, |found| found.value)
 }
 
-/// What a request is for, as far as its port and path tell.
+/// What a request is for, according to its port and path.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Target {
     /// The telemetry receivers.
@@ -88,7 +88,7 @@ impl Target {
         }
     }
 
-    /// Its name in metrics and spans.
+    /// Returns the route's name in metrics and spans.
     pub(crate) fn route(self) -> &'static str {
         match self {
             Self::Telemetry(call) => call.route().unwrap_or(OTHER),
@@ -96,7 +96,7 @@ impl Target {
         }
     }
 
-    /// Whether its handler outlives its client.
+    /// Returns what becomes of the handler when its client disconnects.
     pub(crate) fn task_mode(self, request: &Request<Body>) -> TaskMode {
         let is_detached =
             request.headers().contains_key("idempotency-key") || DETACHED.contains(&self.route());
@@ -107,7 +107,7 @@ impl Target {
         }
     }
 
-    /// An error in the encoding that its client reads.
+    /// Builds an error reply in the encoding that the client reads.
     pub(crate) fn refused(self, error: ApiError) -> Response {
         match self {
             Self::Telemetry(call) => call.refused(error),

@@ -1,6 +1,6 @@
 //! Every error reply: what the client sees, kept apart from what the log sees.
 //!
-//! The body is always `{"error": what was found and what is allowed, "code": for machines, "status": the HTTP status}`.
+//! The body is always `{"error": what was found and what is expected, "code": for machines, "status": the HTTP status}`.
 
 use std::error::Error;
 use std::sync::Arc;
@@ -15,53 +15,53 @@ use utoipa::ToSchema;
 
 use crate::reply::json_bytes;
 
-/// The machine codes.
+/// The machine-readable codes of errors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 #[schema(as = ErrorCode)]
 pub enum Code {
     /// The body is not JSON.
     BadJson,
-    /// Something in the request is not allowed.
+    /// The request contains an invalid value.
     ValidationError,
     /// There is no `Authorization` header.
     AuthMissing,
-    /// The header is not `Bearer` and a key.
+    /// The `Authorization` header is not `Bearer` and a key.
     AuthFormat,
-    /// There is no such key.
+    /// The key does not exist.
     AuthInvalid,
     /// The key was revoked.
     AuthRevoked,
-    /// The key may not do this.
+    /// The key does not have the permission.
     Forbidden,
-    /// There is nothing here.
+    /// The route or the resource does not exist.
     NotFound,
-    /// There is something here, for other methods.
+    /// The route does not have this method.
     MethodNotAllowed,
-    /// The request did not arrive in time.
+    /// The body did not arrive in time.
     Timeout,
-    /// The idempotency key stands for another request, or for one that is still in flight.
+    /// The request conflicts with an earlier one, for example under the same `Idempotency-Key`.
     Conflict,
     /// The body is too large.
     TooLarge,
-    /// The body is not said to be JSON.
+    /// The content type is not supported.
     UnsupportedMediaType,
-    /// The organization has used up its requests.
+    /// The rate limit of the organization is reached.
     RateLimited,
     /// The head of the request is too large.
     HeadTooLarge,
-    /// A bug or an accident in the server.
+    /// An internal error of the server.
     Internal,
-    /// Too much waits already.
+    /// The server has too much work in progress.
     Overloaded,
-    /// The store cannot take or give anything now.
+    /// The store cannot read or write now.
     StoreUnavailable,
-    /// The clock of the server cannot be right.
+    /// The clock of the server is obviously wrong.
     Clock,
 }
 
 impl Code {
-    /// The HTTP status that goes with it.
+    /// Returns the HTTP status of this code.
     pub const fn status(self) -> StatusCode {
         match self {
             Self::BadJson | Self::ValidationError => StatusCode::BAD_REQUEST,
@@ -88,67 +88,67 @@ impl Code {
 pub struct ApiError {
     code: Code,
     error: String,
-    /// Seconds after which to retry, where that makes sense.
+    /// Seconds after which to retry, if that makes sense.
     retry_after: Option<u64>,
     /// The internal cause, for the log only.
     cause: Option<Cause>,
 }
 
-/// Why the server could not answer. It travels with the response to the place that logs it, and is never sent.
+/// Why the server could not answer. It is attached to the response until it is logged, and is never sent.
 #[derive(Clone, Debug)]
 pub(crate) struct Cause(pub(crate) Arc<dyn Error + Send + Sync>);
 
-/// A refusal as it is sent.
+/// The body of an error reply.
 #[derive(Serialize, ToSchema)]
 pub struct ErrorBody {
-    /// What was found and what is allowed.
+    /// What was found and what is expected.
     error: String,
-    /// For machines.
+    /// The machine-readable code.
     code: Code,
     /// The HTTP status.
     status: u16,
 }
 
 impl ApiError {
-    /// A refusal with a code and its words.
+    /// Creates an error from its code and text.
     pub(crate) fn new(code: Code, error: impl Into<String>) -> Self {
         let retry_after = (code.status() == StatusCode::SERVICE_UNAVAILABLE).then_some(1);
         Self { code, error: error.into(), retry_after, cause: None }
     }
 
-    /// Something in the request is not allowed.
+    /// Creates a `validation_error`.
     pub(crate) fn invalid(error: impl Into<String>) -> Self {
         Self::new(Code::ValidationError, error)
     }
 
-    /// A bug or an accident: the client learns the id under which the log has the rest.
+    /// Creates an internal error. Its text contains the request id, which leads to the cause in the log.
     pub(crate) fn internal(request_id: &str) -> Self {
         Self::new(Code::Internal, format!("internal error, request {request_id}"))
     }
 
-    /// What is sent of it.
+    /// Serializes the body.
     pub(crate) fn into_body(self) -> Vec<u8> {
         let body = ErrorBody { error: self.error, code: self.code, status: self.code.status().as_u16() };
-        // It is made of texts and numbers, which JSON can always hold.
+        // The body consists of strings and numbers, so serializing cannot fail.
         serde_json::to_vec(&body).unwrap_or_default()
     }
 
-    /// Its machine code.
+    /// Returns the machine-readable code.
     pub(crate) fn code(&self) -> Code {
         self.code
     }
 
-    /// Its words.
+    /// Returns the text for the client.
     pub(crate) fn text(&self) -> &str {
         &self.error
     }
 
-    /// After how many seconds to try again, where that makes sense.
+    /// Returns the seconds after which to retry, if that makes sense.
     pub(crate) fn retry_after_seconds(&self) -> Option<u64> {
         self.retry_after
     }
 
-    /// The internal cause, if there is one.
+    /// Returns the internal cause, if there is one.
     pub(crate) fn cause(&self) -> Option<&Cause> {
         self.cause.as_ref()
     }
@@ -158,7 +158,7 @@ impl ApiError {
         Self { cause: Some(Cause(Arc::from(cause.into()))), ..self }
     }
 
-    /// The same with a time after which to try again.
+    /// Sets the seconds after which to retry.
     pub(crate) fn retry_after(self, seconds: u64) -> Self {
         Self { retry_after: Some(seconds), ..self }
     }

@@ -1,8 +1,8 @@
 //! Idempotency keys: a retry of a POST returns the first reply and changes nothing.
 //!
-//! The reply is kept by the store in the same transaction as what it answers, so there is no moment in which one is there
-//! without the other. While the first request is in flight, and for another request under the same key, the answer is 409.
-//! Refusals are not kept: a request that was refused may be corrected and sent again.
+//! The store saves the reply in the same transaction as the change, so neither exists without the other. The server answers 409 while the
+//! first request is in flight, and if a different request uses the same key. Error replies are not saved: a refused request may be
+//! corrected and sent again with the same key.
 
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -21,103 +21,96 @@ use crate::body::read_json;
 use crate::error::{ApiError, Code};
 use crate::reply::json_bytes;
 
-type Flights = Arc<Mutex<HashSet<(OrgId, String)>>>;
+type KeysInFlight = Arc<Mutex<HashSet<(OrgId, String)>>>;
 
-/// The requests with a key that are being answered.
+/// The keys of the requests that are being answered.
 #[derive(Default)]
-pub(crate) struct InFlight(Flights);
+pub(crate) struct InFlight(KeysInFlight);
 
-/// What is to be done with a request.
-pub(crate) enum Begun {
-    /// It was answered before.
+/// The result of looking up the key of a request.
+pub(crate) enum Lookup<T> {
+    /// The request was answered before.
     Replay(SavedReply),
-    /// It is new: its body, and a ticket that has the key, if one was sent.
-    Fresh(Bytes, Ticket),
+    /// The request is new, or it has no key.
+    Fresh(T),
 }
 
-/// What is known of a request whose body was read.
-pub(crate) enum Looked {
-    /// It was answered before.
-    Replay(SavedReply),
-    /// It is new.
-    Fresh(Ticket),
-}
+/// Keeps the key of a request in flight. Until it is dropped, other requests with the same key get 409. Empty if no key was sent.
+pub(crate) struct Guard(Option<KeyInFlight>);
 
-/// A request that is being answered. While this lives, the same key is refused.
-pub(crate) struct Ticket(Option<Flight>);
-
-struct Flight {
-    flights: Flights,
-    place: (OrgId, String),
+struct KeyInFlight {
+    in_flight: KeysInFlight,
+    key: (OrgId, String),
     fingerprint: [u8; 32],
 }
 
-impl Ticket {
-    /// What the store has to keep, if a key was sent.
-    pub(crate) fn once<T: ?Sized>(&self, reply: impl FnOnce() -> MakeReply<T>) -> Option<RequestKey<T>> {
-        let flight = self.0.as_ref()?;
-        let (org, key) = flight.place.clone();
-        Some(RequestKey { org, key, fingerprint: flight.fingerprint, reply: reply() })
+impl Guard {
+    /// Returns what the store needs to save the reply, if a key was sent.
+    pub(crate) fn once<T: ?Sized>(&self, reply: impl FnOnce() -> MakeReply<T>) -> Option<Once<T>> {
+        let held = self.0.as_ref()?;
+        let (org, key) = held.key.clone();
+        Some(Once { org, key, fingerprint: held.fingerprint, reply: reply() })
     }
 }
 
-impl Drop for Flight {
+impl Drop for KeyInFlight {
     fn drop(&mut self) {
-        self.flights.lock().unwrap_or_else(PoisonError::into_inner).remove(&self.place);
+        self.in_flight.lock().unwrap_or_else(PoisonError::into_inner).remove(&self.key);
     }
 }
 
-/// Begins to answer a POST: reads its body, and looks whether it was answered before.
+/// Reads the body of a POST and looks up its key.
 pub(crate) async fn begin(
     api: &Api,
     org: &OrgId,
     route: &str,
     headers: &HeaderMap,
     body: Body,
-) -> Result<Begun, ApiError> {
+) -> Result<Lookup<(Bytes, Guard)>, ApiError> {
     let body = read_json(headers, body, api.limits.body_time_max).await?;
-    Ok(match look(api, org, route, headers, &body).await? {
-        Looked::Replay(saved) => Begun::Replay(saved),
-        Looked::Fresh(ticket) => Begun::Fresh(body, ticket),
+    Ok(match look_up(api, org, route, headers, &body).await? {
+        Lookup::Replay(saved) => Lookup::Replay(saved),
+        Lookup::Fresh(guard) => Lookup::Fresh((body, guard)),
     })
 }
 
-/// Looks whether a POST was answered before. What it asks for is its route and its body.
-pub(crate) async fn look(
+/// Looks up the key of a POST. Route and body must be the same as in the first request.
+pub(crate) async fn look_up(
     api: &Api,
     org: &OrgId,
     route: &str,
     headers: &HeaderMap,
     body: &[u8],
-) -> Result<Looked, ApiError> {
-    let Some(key) = read_key(headers)? else { return Ok(Looked::Fresh(Ticket(None))) };
+) -> Result<Lookup<Guard>, ApiError> {
+    let Some(key) = read_key(headers)? else { return Ok(Lookup::Fresh(Guard(None))) };
     let fingerprint =
         Sha256::new().chain_update(route).chain_update([0]).chain_update(body).finalize().into();
-    let place = (org.clone(), key);
-    let flights = Arc::clone(&api.in_flight.0);
-    if !flights.lock().unwrap_or_else(PoisonError::into_inner).insert(place.clone()) {
+    let key = (org.clone(), key);
+    let in_flight = Arc::clone(&api.in_flight.0);
+    if !in_flight.lock().unwrap_or_else(PoisonError::into_inner).insert(key.clone()) {
         return Err(ApiError::new(Code::Conflict, "a request with this Idempotency-Key is still in flight"));
     }
-    let flight = Flight { flights, place, fingerprint };
-    match api.store.saved_reply(org, &flight.place.1).await? {
-        None => Ok(Looked::Fresh(Ticket(Some(flight)))),
-        Some(saved) if saved.fingerprint == fingerprint => Ok(Looked::Replay(saved)),
+    let held = KeyInFlight { in_flight, key, fingerprint };
+    match api.store.saved_reply(org, &held.key.1).await? {
+        None => Ok(Lookup::Fresh(Guard(Some(held)))),
+        Some(saved) if saved.fingerprint == fingerprint => Ok(Lookup::Replay(saved)),
         Some(_) => Err(ApiError::new(Code::Conflict, "this Idempotency-Key was used for another request")),
     }
 }
 
-/// The first reply again.
+/// Builds the first reply again.
 pub(crate) fn replay(saved: SavedReply) -> Response {
     let status = StatusCode::from_u16(saved.status).unwrap_or(StatusCode::OK);
     json_bytes(status, saved.body)
 }
 
+/// Reads the `Idempotency-Key` header.
 fn read_key(headers: &HeaderMap) -> Result<Option<String>, ApiError> {
     let mut sent = headers.get_all("idempotency-key").iter();
     let Some(key) = sent.next() else { return Ok(None) };
     let refused = |found: &str| {
         ApiError::invalid(format!(
-            "Idempotency-Key: {found}, expected one of 1 to {IDEMPOTENCY_KEY_CHARS_MAX} characters"
+            "Idempotency-Key: {found}, expected one key of 1 to {IDEMPOTENCY_KEY_CHARS_MAX} characters"
         ))
     };
     let key = std::str::from_utf8(key.as_bytes()).map_err(|_| refused("not UTF-8"))?;

@@ -1,7 +1,7 @@
-//! API keys: how they look, how they are made, and the ring in memory that every request is checked against.
+//! API keys: their format, how they are generated, and the key ring in memory that checks every request.
 //!
-//! A key is `rn_pub_` or `rn_sec_` and 32 characters of `0-9A-Za-z`, 190 bits of the system's randomness. It is shown once;
-//! what is kept is its SHA-256. A request's key is hashed and the digest looked up, then compared once more in constant time.
+//! A key is `rn_pub_` or `rn_sec_` and 32 characters of `0-9A-Za-z`: 190 bits from the random source of the system. It is shown once; only
+//! its SHA-256 is stored. The server hashes the key of a request, looks up the digest, and compares it once more in constant time.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -18,14 +18,14 @@ use uuid::Uuid;
 const BODY_CHARS: usize = 32;
 const ALPHABET: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 
-/// A key as its owner holds it.
+/// The text of a key, which is a secret.
 #[derive(Clone, PartialEq, Eq)]
 pub struct KeyText {
     text: String,
     kind: KeyKind,
 }
 
-/// A text that does not look like a key.
+/// The error for a text that is not in the format of a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NoKey;
 
@@ -37,7 +37,7 @@ impl fmt::Display for NoKey {
 
 impl std::error::Error for NoKey {}
 
-/// A key is a secret: what is printed for developers does not show it.
+/// Debug output does not show the key.
 impl fmt::Debug for KeyText {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "KeyText({}…)", prefix(self.kind))
@@ -63,13 +63,13 @@ impl FromStr for KeyText {
 }
 
 impl KeyText {
-    /// A new key from the randomness of the system.
+    /// Generates a key from the random source of the system.
     pub fn generate(kind: KeyKind) -> Result<Self, getrandom::Error> {
         let mut text = prefix(kind).to_owned();
         let mut bytes = [0; 64];
         while text.len() < prefix(kind).len() + BODY_CHARS {
             getrandom::fill(&mut bytes)?;
-            // A byte above 4 · 62 would make some characters likelier than others.
+            // Bytes from 4 · 62 on would make some characters more likely than others.
             let fair = bytes.iter().filter(|byte| usize::from(**byte) < 4 * ALPHABET.len());
             let chars = fair.filter_map(|byte| ALPHABET.get(usize::from(*byte) % ALPHABET.len()));
             let missing = prefix(kind).len() + BODY_CHARS - text.len();
@@ -78,17 +78,17 @@ impl KeyText {
         Ok(Self { text, kind })
     }
 
-    /// The key itself, to be shown once.
+    /// Returns the key itself, to show it once.
     pub fn reveal(&self) -> &str {
         &self.text
     }
 
-    /// What is kept of it.
+    /// Returns the digest that is stored.
     pub fn hash(&self) -> KeyHash {
         Sha256::digest(self.text.as_bytes()).into()
     }
 
-    /// What the store keeps of a new key.
+    /// Builds the record that the store keeps of a new key.
     pub fn to_new(
         &self,
         org: OrgId,
@@ -109,7 +109,7 @@ impl KeyText {
     }
 }
 
-/// Who asks.
+/// The owner of a key that came with a request.
 #[derive(Debug)]
 pub(crate) struct Caller {
     pub(crate) org: OrgId,
@@ -117,24 +117,25 @@ pub(crate) struct Caller {
     id: KeyId,
     hash: KeyHash,
     revoked: bool,
-    /// When it was last used, in milliseconds, and the same as far as it is written down.
+    /// Time of the last use, in milliseconds after 1970.
     used: AtomicI64,
+    /// The value of `used` that was last passed to the store.
     written: AtomicI64,
 }
 
-/// Why a key is no good.
+/// Why a key is not accepted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum KeyProblem {
     Unknown,
     Revoked,
 }
 
-/// Every key, by its digest.
+/// All keys, by digest.
 #[derive(Default)]
 pub(crate) struct KeyRing {
     callers: RwLock<HashMap<KeyHash, Arc<Caller>>>,
-    /// Held while keys change in the store and then here. Without it, a key could be revoked between the two steps of its
-    /// making: gone from the store, and then put into the ring as a good one.
+    /// Held while a key changes first in the store and then in the ring. Without it, a key could be revoked between the two steps of its
+    /// creation: revoked in the store, and then added to the ring as valid.
     pub(crate) changing: tokio::sync::Mutex<()>,
 }
 
@@ -147,7 +148,7 @@ impl KeyRing {
         ring
     }
 
-    /// Adds a key, or puts it in the place of what was known of it.
+    /// Adds or replaces a key.
     pub(crate) fn set(&self, key: &ApiKey) {
         let caller = Caller {
             org: key.key.org.clone(),
@@ -161,7 +162,7 @@ impl KeyRing {
         self.callers.write().unwrap_or_else(PoisonError::into_inner).insert(key.key.hash, Arc::new(caller));
     }
 
-    /// Ends a key at once.
+    /// Revokes a key. The next request with it is refused.
     pub(crate) fn revoke(&self, id: KeyId) {
         let mut ring = self.callers.write().unwrap_or_else(PoisonError::into_inner);
         if let Some(caller) = ring.values_mut().find(|caller| caller.id == id) {
@@ -178,7 +179,7 @@ impl KeyRing {
         }
     }
 
-    /// The owner of a key.
+    /// Finds the owner of a key, and notes the time of its use.
     pub(crate) fn find(&self, key: &KeyText, now: Option<Timestamp>) -> Result<Arc<Caller>, KeyProblem> {
         let hash = key.hash();
         let ring = self.callers.read().unwrap_or_else(PoisonError::into_inner);
@@ -193,13 +194,13 @@ impl KeyRing {
         Ok(Arc::clone(caller))
     }
 
-    /// Whether a key that was found before may still be used.
-    pub(crate) fn still_holds(&self, caller: &Caller) -> bool {
+    /// Returns whether the key of a caller is still valid.
+    pub(crate) fn is_valid(&self, caller: &Caller) -> bool {
         let ring = self.callers.read().unwrap_or_else(PoisonError::into_inner);
         ring.get(&caller.hash).is_some_and(|caller| !caller.revoked)
     }
 
-    /// The keys that were used since this was last asked.
+    /// Returns the keys that were used since the last call, with the time of their last use.
     pub(crate) fn take_used(&self) -> Vec<(Uuid, Timestamp)> {
         let ring = self.callers.read().unwrap_or_else(PoisonError::into_inner);
         let used = ring.values().filter_map(|caller| {
@@ -211,7 +212,7 @@ impl KeyRing {
     }
 }
 
-/// Whether two digests are equal, in a time that does not depend on where they differ.
+/// Compares two digests in constant time.
 fn equal(a: &KeyHash, b: &KeyHash) -> bool {
     a.iter().zip(b).fold(0, |difference, (a, b)| difference | (a ^ b)) == 0
 }
@@ -221,7 +222,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn keys_are_made_in_the_shape_that_is_read() {
+    fn generated_keys_can_be_parsed() {
         for kind in [KeyKind::Publishable, KeyKind::Secret] {
             let key = KeyText::generate(kind).unwrap();
             assert_eq!(key.reveal().parse::<KeyText>(), Ok(key.clone()));
@@ -238,7 +239,7 @@ mod tests {
     }
 
     #[test]
-    fn every_character_is_as_likely() {
+    fn all_characters_are_equally_likely() {
         let mut counts = [0_u32; 128];
         for _ in 0..2000 {
             let key = KeyText::generate(KeyKind::Secret).unwrap();
@@ -252,7 +253,7 @@ mod tests {
     }
 
     #[test]
-    fn a_revoked_key_is_told_apart_from_an_unknown_one() {
+    fn revoked_and_unknown_keys_have_different_errors() {
         let now = Timestamp::from_millis(1_794_744_000_000).unwrap();
         let (known, other) =
             (KeyText::generate(KeyKind::Secret).unwrap(), KeyText::generate(KeyKind::Secret).unwrap());
@@ -260,12 +261,12 @@ mod tests {
         let id = key.id;
         let ring = KeyRing::new(&[ApiKey { key, created_at: now, last_used_at: None, revoked_at: None }]);
         let caller = ring.find(&known, Some(now)).unwrap();
-        assert!(caller.id == id && ring.still_holds(&caller));
+        assert!(caller.id == id && ring.is_valid(&caller));
         assert_eq!(ring.find(&other, Some(now)).unwrap_err(), KeyProblem::Unknown);
         assert_eq!(ring.take_used(), [(id, now)]);
         assert_eq!(ring.take_used(), []);
         ring.revoke(id);
-        assert!(!ring.still_holds(&caller));
+        assert!(!ring.is_valid(&caller));
         assert_eq!(ring.find(&known, Some(now)).unwrap_err(), KeyProblem::Revoked);
     }
 }

@@ -53,7 +53,7 @@ mod request;
 mod routes;
 mod socket;
 
-/// How the API presents runs, for readers of a store without a server.
+/// The digest of a submitted run, for commands that write to a store without a server.
 pub mod runs {
     pub use crate::routes::runs::digest;
 }

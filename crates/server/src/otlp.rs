@@ -1,34 +1,33 @@
 //! The receivers of telemetry: OTLP over HTTP and over gRPC.
 //!
 //! ```text
-//! request ─► who: a key, or this machine ─► form ─► bytes within the budget ─► inflated ─► records ─► one write ─► reply
+//! request ─► key, or this machine ─► format ─► body within the budget ─► inflated ─► records ─► one write ─► reply
 //! ```
 //!
-//! | port | takes |
+//! | port | accepts |
 //! |---|---|
-//! | the API's | `POST /otlp/v1/logs`, `/otlp/v1/traces`, `/otlp/v1/metrics` |
+//! | API | `POST /otlp/v1/logs`, `/otlp/v1/traces`, `/otlp/v1/metrics` |
 //! | OTLP/HTTP | the same, with or without `/otlp` |
 //! | OTLP/gRPC | the three `Export` calls, over HTTP/2 |
 //!
-//! **Who.** A key that is sent has to be right, whatever its kind, and the records are its organization's. Without one they are
-//! taken only from this machine on the OTLP ports, by the rule in `auth::loopback`, and go to the default organization.
+//! **Authentication.** If a key is sent, it must be valid, of either kind; the records go to its organization. Telemetry without a key is
+//! accepted only from this machine on the OTLP ports, by the rule in `auth::loopback`, and goes to the default organization.
 //!
-//! **Limits.** A body has at most 16 MiB, as it arrives and inflated, and at most 150 000 records. All bodies in flight together
-//! hold at most 64 MiB until the store has answered; past that it is 503 with `Retry-After`, and in gRPC `RESOURCE_EXHAUSTED`
-//! with the time to come back. The limit of `/v1/ingest` per organization counts these requests too.
+//! **Limits.** A body has at most 16 MiB, compressed and decompressed, and at most 150 000 records. All bodies in flight together hold at
+//! most 64 MiB until the store has answered. Past that the reply is 503 with `Retry-After`, in gRPC `RESOURCE_EXHAUSTED` with the retry
+//! delay. The rate limit of `/v1/ingest` counts these requests too.
 //!
-//! **What is answered.** One body is one write, all or none: what cannot be read is 400 and counts nothing. Records with a
-//! number that cannot be are rejected one by one and told in the partial success; events that nobody knows, repeats and records
-//! without a session are accepted. An `Idempotency-Key` makes a retry return the first reply, which tells records apart that do
-//! not say which they are. Metrics are accepted and dropped without a look. Replies are in the encoding of the request;
-//! a head that is no request at all is refused as everywhere.
+//! **Replies.** One body is one write, all or nothing: a body that cannot be parsed is 400 and counts nothing. Records with an invalid number
+//! are rejected one by one and reported in the partial success. Unknown events, repeated records and records without a session are
+//! accepted. With an `Idempotency-Key` a retry returns the first reply; without one, records that carry no id count again. Metrics are
+//! accepted and dropped unread. Replies are in the encoding of the request. A malformed head is refused as on every other port.
 //!
-//! JSON may hold logs and spans in one body, as files do; each is read as what it is.
+//! A JSON body may contain both logs and spans, as files do. Each is read as what it is.
 //!
 //! What is deliberately absent: CORS. A web page cannot send telemetry, and no reply has an `Access-Control-` header.
 //!
-//! A refusal that the head decides does not wait for the body. The rest of the body is read for a moment, so that its sender
-//! can read the refusal; a sender that asks first with `Expect` is refused at once.
+//! An error that follows from the head does not wait for the body. The rest of the body is read for a short time, so that the sender can
+//! read the error. A sender that sent `Expect: 100-continue` gets the error at once.
 
 mod body;
 mod budget;
@@ -56,18 +55,18 @@ use crate::auth;
 use crate::changes::Changed;
 use crate::dispatch::{Arrival, Port};
 use crate::error::{ApiError, Code};
-use crate::idempotency::{self, Looked, Ticket};
+use crate::idempotency::{self, Guard, Lookup};
 
-use budget::{Budget, Hold, IN_FLIGHT_BYTES_MAX};
-use content_type::Form;
-use read::{READERS_MAX, Read};
-use reply::Shape;
+use budget::{Budget, IN_FLIGHT_BYTES_MAX, Reservation};
+use content_type::BodyFormat;
+use read::{READERS_MAX, Records};
+use reply::ReplyEncoding;
 
-/// What the receivers share.
+/// The state that the receivers share.
 pub(crate) struct Telemetry {
     prices: Prices,
     budget: Budget,
-    /// Large bodies are read a few at a time.
+    /// Limits how many large bodies are parsed at the same time.
     readers: Semaphore,
 }
 
@@ -101,38 +100,39 @@ impl Kind {
 /// A request to the receivers.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Call {
+    /// `None` if the path is not one of a receiver.
     kind: Option<Kind>,
-    shape: Shape,
+    reply: ReplyEncoding,
 }
 
 impl Call {
-    /// The call that a request is; none where it is for others.
+    /// Recognizes a request to the receivers. Returns `None` if the request is for the API.
     pub(crate) fn of(arrival: Arrival, request: &Request<Body>) -> Option<Self> {
         let path = request.uri().path();
         let of_path = |path: &str| Kind::ALL.into_iter().find(|kind| kind.path() == path);
         let kind = match arrival.port {
             Port::Api | Port::OtlpHttp if path.starts_with("/otlp/") => of_path(path),
-            // Where exporters send that were given the address of the API: they are told where to.
+            // Exporters send here if they are configured with the API's address. They get a 404 that names the right paths.
             Port::Api if matches!(path, "/v1/logs" | "/v1/traces") => None,
             Port::Api => return None,
             Port::OtlpHttp => of_path(&format!("/otlp{path}")),
             Port::OtlpGrpc => grpc::kind(path),
         };
         let is_http2 = request.version() == Version::HTTP_2;
-        Some(Self { kind, shape: Shape::of(arrival.port, is_http2, request.headers()) })
+        Some(Self { kind, reply: ReplyEncoding::of(arrival.port, is_http2, request.headers()) })
     }
 
-    /// Its route in metrics and spans. `None` if there is no such receiver.
+    /// Returns the route's name in metrics and spans, or `None` if there is no such receiver.
     pub(crate) fn route(self) -> Option<&'static str> {
-        self.kind.map(|kind| match self.shape {
-            Shape::Grpc => grpc::method(kind),
-            Shape::Json | Shape::Protobuf => kind.path(),
+        self.kind.map(|kind| match self.reply {
+            ReplyEncoding::Grpc => grpc::method(kind),
+            ReplyEncoding::Json | ReplyEncoding::Protobuf => kind.path(),
         })
     }
 
-    /// An error in the encoding of the request.
+    /// Builds an error reply in the encoding of the request.
     pub(crate) fn refused(self, error: ApiError) -> Response {
-        self.shape.refused(error)
+        self.reply.refused(error)
     }
 }
 
@@ -145,16 +145,16 @@ pub(crate) async fn answer(
     by: &mut auth::Admitted,
 ) -> Response {
     let (parts, mut body) = request.into_parts();
-    let received = match admitted(api, arrival, call, &parts, &body, by) {
-        Ok(admitted) => receive(api, admitted, &parts, &mut body).await,
-        // Whoever asks before it sends is not told to go on.
+    let received = match check_head(api, arrival, call, &parts, &body, by) {
+        Ok(checked) => receive(api, checked, &parts, &mut body).await,
+        // A client that sent `Expect` waits for permission, so there is no body to read.
         Err(error) if parts.headers.contains_key(EXPECT) => return call.refused(error),
         Err(error) => Err(error),
     };
     match received {
-        Ok(message) => call.shape.accepted(message),
+        Ok(message) => call.reply.accepted(message),
         Err(error) => {
-            // A sender that is still sending reads no reply.
+            // After a timeout the sender is still sending. It would not read the reply, so nothing is drained.
             if error.code() != Code::Timeout {
                 body::discard(&mut body).await;
             }
@@ -163,108 +163,109 @@ pub(crate) async fn answer(
     }
 }
 
-/// A request whose head says that it can be taken.
-struct Admitted {
+/// What the head of an acceptable request says.
+struct CheckedHead {
     org: OrgId,
     kind: Kind,
-    form: Form,
-    shape: Shape,
+    format: BodyFormat,
+    reply: ReplyEncoding,
 }
 
-fn admitted(
+/// Checks the head of a request: port, path, method, key, rate limit, content type and announced length.
+fn check_head(
     api: &Api,
     arrival: Arrival,
     call: Call,
     parts: &Parts,
     body: &Body,
     by: &mut auth::Admitted,
-) -> Result<Admitted, ApiError> {
-    if arrival.port == Port::OtlpGrpc && call.shape != Shape::Grpc {
-        let error = "this port takes gRPC over HTTP/2, expected the content type application/grpc: OTLP over HTTP has a port of its own, 4318 by default, and the API's port takes it below /otlp";
+) -> Result<CheckedHead, ApiError> {
+    if arrival.port == Port::OtlpGrpc && call.reply != ReplyEncoding::Grpc {
+        let error = "this port accepts only gRPC over HTTP/2, expected the content type application/grpc; send OTLP over HTTP to its own port, 4318 by default, or to the API's port below /otlp";
         return Err(ApiError::new(Code::UnsupportedMediaType, error));
     }
-    let kind = call.kind.ok_or_else(|| nothing_here(arrival, parts))?;
+    let kind = call.kind.ok_or_else(|| no_receiver(arrival, parts))?;
     if parts.method != Method::POST {
-        return Err(ApiError::new(Code::MethodNotAllowed, "telemetry is sent with POST"));
+        return Err(ApiError::new(Code::MethodNotAllowed, "telemetry must be sent with POST"));
     }
     let org = auth::telemetry(api, arrival, parts, by)?;
-    let form = Form::of(call, kind, &parts.headers)?;
-    body::check_length(body, form)?;
-    Ok(Admitted { org, kind, form, shape: call.shape })
+    let format = BodyFormat::of(call, kind, &parts.headers)?;
+    body::check_length(body, format)?;
+    Ok(CheckedHead { org, kind, format, reply: call.reply })
 }
 
-/// Where telemetry goes, for whoever is at the wrong place.
-fn nothing_here(arrival: Arrival, parts: &Parts) -> ApiError {
+/// Builds the error for a path without a receiver. It names the right paths or port.
+fn no_receiver(arrival: Arrival, parts: &Parts) -> ApiError {
     let error = match arrival.port {
         Port::Api => {
-            "there is nothing here: on this port telemetry goes to /otlp/v1/logs, /otlp/v1/traces and /otlp/v1/metrics"
+            "there is no such route: on this port send telemetry to /otlp/v1/logs, /otlp/v1/traces and /otlp/v1/metrics"
         }
         Port::OtlpHttp if grpc::kind(parts.uri.path()).is_some() => {
-            "this port takes OTLP over HTTP: OTLP over gRPC has a port of its own, 4317 by default"
+            "this port accepts OTLP over HTTP: send OTLP over gRPC to its own port, 4317 by default"
         }
-        Port::OtlpHttp => "there is nothing here: telemetry goes to /v1/logs, /v1/traces and /v1/metrics",
-        Port::OtlpGrpc => "there is nothing here: telemetry goes to the three Export calls of OTLP",
+        Port::OtlpHttp => "there is no such route: send telemetry to /v1/logs, /v1/traces and /v1/metrics",
+        Port::OtlpGrpc => "there is no such call: send telemetry to the three Export calls of OTLP",
     };
     ApiError::new(Code::NotFound, error)
 }
 
-/// Takes a body in and keeps what it holds; the message of the reply.
+/// Reads a body and stores its records. Returns the message of the reply.
 async fn receive(
     api: &Arc<Api>,
-    admitted: Admitted,
+    checked: CheckedHead,
     parts: &Parts,
     body: &mut Body,
 ) -> Result<Vec<u8>, ApiError> {
-    let mut hold = api.telemetry.budget.hold();
-    let taken = body::take_in(body, admitted.form, &mut hold, api.limits.body_time_max).await;
-    let kept = match taken {
+    let mut reservation = api.telemetry.budget.reserve();
+    let read = body::read(body, checked.format, &mut reservation, api.limits.body_time_max).await;
+    let stored = match read {
         Ok(bytes) => {
-            let Admitted { org, kind, shape, .. } = &admitted;
-            let route = format!("POST {} {shape:?}", kind.path());
-            let ticket = match idempotency::look(api, org, &route, &parts.headers, &bytes).await? {
-                Looked::Replay(saved) => return Ok(saved.body),
-                Looked::Fresh(ticket) => ticket,
+            let CheckedHead { org, kind, reply, .. } = &checked;
+            let route = format!("POST {} {reply:?}", kind.path());
+            let guard = match idempotency::look_up(api, org, &route, &parts.headers, &bytes).await? {
+                Lookup::Replay(saved) => return Ok(saved.body),
+                Lookup::Fresh(guard) => guard,
             };
-            // In a task of its own: what waits for the store is there, and counts against the budget, also when its sender is gone.
-            let keep = tokio::spawn(keep(Arc::clone(api), admitted, bytes, hold, ticket));
-            keep.await.unwrap_or_else(|error| resume_unwind(error.into_panic()))
+            // In a task of its own: a write that waits for the store keeps its part of the budget even if its client disconnects.
+            let store = tokio::spawn(store(Arc::clone(api), checked, bytes, reservation, guard));
+            store.await.unwrap_or_else(|error| resume_unwind(error.into_panic()))
         }
         Err(error) => Err(error),
     };
-    kept.inspect_err(|error| {
+    stored.inspect_err(|error| {
         let is_bad = matches!(error.code(), Code::BadJson | Code::ValidationError | Code::TooLarge);
-        api.measures.telemetry(&Account { bad_lines: u64::from(is_bad), ..Account::default() });
+        api.metrics.telemetry(&Account { bad_lines: u64::from(is_bad), ..Account::default() });
     })
 }
 
-/// Reads the records of a body and writes them; the message of the reply.
-async fn keep(
+/// Parses the records of a body and stores them. Returns the message of the reply.
+async fn store(
     api: Arc<Api>,
-    admitted: Admitted,
+    checked: CheckedHead,
     body: Bytes,
-    hold: Hold,
-    ticket: Ticket,
+    reservation: Reservation,
+    guard: Guard,
 ) -> Result<Vec<u8>, ApiError> {
-    let Admitted { org, kind, form, shape } = admitted;
-    let Read { batch, rejected, hold } = read::read(&api, body, form, kind, hold).await?;
-    let message = shape.message(kind, rejected.as_ref());
+    let CheckedHead { org, kind, format, reply } = checked;
+    let Records { batch, rejected, reservation } = read::read(&api, body, format, kind, reservation).await?;
+    let message = reply.message(kind, rejected.as_ref());
     if kind == Kind::Metrics {
         return Ok(message);
     }
     let account = if batch.is_empty() {
-        // There is nothing to write, but whoever sends it is told whether there could be.
+        // There is nothing to write, but the sender still learns whether the store is ready.
         api.store.ready().await?;
         batch.account
     } else {
-        let once = ticket.once::<Account>(|| {
+        let once = guard.once::<Account>(|| {
             let message = message.clone();
             Box::new(move |_| (StatusCode::OK.as_u16(), message))
         });
         let account = api.store.add_records(&org, batch, once).await?;
-        api.feed.tell(&org, || Changed::Evidence);
+        api.changes.publish(&org, || Changed::Evidence);
         account
     };
-    drop(hold);
-    api.measures.telemetry(&account);
+    drop(reservation);
+    api.metrics.telemetry(&account);
     Ok(message)
 }

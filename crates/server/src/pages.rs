@@ -1,35 +1,36 @@
 //! The web pages: thin handlers between the store and `renown-pages`.
 //!
 //! ```text
-//! request ─► visit: whose cookie ─► handler: reads the store, makes views ─► renown-pages ─► HTML
+//! request ─► visit, found by its cookie ─► handler: reads the store, builds views ─► renown-pages ─► HTML
 //! ```
 //!
-//! | module | is |
+//! | module | contents |
 //! |---|---|
-//! | [`visits`] | who is logged in: one-time links, cookies, CSRF tokens |
+//! | [`visits`] | logins: one-time links, cookies, CSRF tokens |
 //! | [`login`] | `/login` and `/logout` |
-//! | [`reply`] | HTML with its headers, redirects, refusals as pages |
-//! | [`form`] | what a form sent, checked against its CSRF token |
+//! | [`reply`] | HTML with its headers, redirects, errors as pages |
+//! | [`form`] | submitted forms, checked against the CSRF token |
 //! | [`overview`] | `/` |
 //! | [`agent`] | `/agents/{agent_id}` |
-//! | [`keys`], [`settings`] | `/keys` and `/settings`, for those who administer |
-//! | [`public`] | `/public/{slug}` and `/badge/{file}`, for everybody |
+//! | [`keys`], [`settings`] | `/keys` and `/settings`, for administrators |
+//! | [`public`] | `/public/{slug}` and `/badge/{file}`, without a login |
 //! | [`sessions`], [`runs`], [`specs`], [`evaluations`] | the lists of evidence, and the pages of a session, a run and a spec |
-//! | [`asked`] | what the address of a list asks for |
-//! | [`live`] | `/live`: tells open pages that something changed |
+//! | [`list_query`] | the query parameters of a list |
+//! | [`live`] | `/live`: notifies open pages of changes |
 //! | [`assets`] | the stylesheet, the script and the icon |
 //!
-//! **Who sees what.** A page shows the organization of its visit and no other. Without a visit every page leads to `/login`, and
-//! `/live` is 401. Only `/login`, `/docs`, the assets, and what an owner has made public need no visit.
+//! **Access.** A page shows only the organization of its visit. Without a visit every page redirects to `/login`, and `/live` is 401. Only
+//! `/login`, `/docs`, the assets, and public agents need no visit.
 //!
-//! Pages are not part of the OpenAPI document, and their requests do not count for rate limits: people click, programs call.
+//! Pages are not part of the OpenAPI document, and their requests do not count for rate limits, which are for programs.
 
 mod agent;
-mod asked;
+
 mod assets;
 mod evaluations;
 mod form;
 mod keys;
+mod list_query;
 mod live;
 mod login;
 mod overview;
@@ -53,10 +54,10 @@ use crate::api::Api;
 use reply::PageError;
 use visits::Visit;
 
-/// Makes the methods of a page.
+/// Builds the handlers of a page, by method.
 type Methods = fn() -> MethodRouter<Arc<Api>>;
 
-/// Every page: its path, in braces a segment of any text, and its methods.
+/// All pages with their paths and handlers. A name in braces is any path segment.
 const PAGES: [(&str, Methods); 19] = [
     ("/", || get(overview::page)),
     ("/live", || get(live::stream)),
@@ -79,45 +80,45 @@ const PAGES: [(&str, Methods); 19] = [
     ("/evaluations", || get(evaluations::list)),
 ];
 
-/// The paths of the pages.
+/// Returns the paths of the pages.
 pub(crate) fn paths() -> impl Iterator<Item = &'static str> {
     PAGES.into_iter().map(|(path, _)| path)
 }
 
-/// The routes of the pages.
+/// Builds the router of the pages.
 pub(crate) fn router() -> Router<Arc<Api>> {
     PAGES.into_iter().fold(Router::new(), |router, (path, methods)| router.route(path, methods()))
 }
 
-/// The reference of the API, for everybody; with the bar of pages for who is logged in.
+/// Renders the API reference. It needs no login; with one, it has the navigation bar.
 pub(crate) fn reference(api: &Api, headers: &HeaderMap, document: &serde_json::Value) -> reply::Page {
     let (visit, origin) = (api.visits.find(headers, &api.keys), origin(headers));
     let shell = shell(api, visit.as_deref(), &origin, Section::Api);
     reply::html(renown_pages::reference::render(&shell, document))
 }
 
-/// What stands around a page.
+/// Builds the frame of a page: navigation bar, login state, and current time.
 fn shell<'a>(api: &Api, visit: Option<&'a Visit>, origin: &'a str, section: Section) -> Shell<'a> {
     let member = visit.map(|visit| Member { administers: visit.administers(), csrf: visit.csrf() });
-    // With a clock that cannot be right pages are still shown, and ages count from the earliest time.
+    // If the clock is obviously wrong, pages are still shown, and ages count from the earliest time.
     let now = api.now().unwrap_or(Timestamp::MIN);
     Shell { section, demo: api.demo, member, now, standalone: false, origin }
 }
 
-/// The visit of a request; without one its page leads to the login.
+/// Finds the visit of a request. Without one, the error redirects to the login.
 fn visitor(api: &Api, headers: &HeaderMap, uri: &Uri) -> Result<Arc<Visit>, PageError> {
     let next = || uri.path_and_query().map_or("/", |path| path.as_str()).to_owned();
     api.visits.find(headers, &api.keys).ok_or_else(|| PageError::LoggedOut(next()))
 }
 
-/// Where this server is, as the browser wrote it.
+/// Returns the origin of this server, as the browser addressed it.
 fn origin(headers: &HeaderMap) -> String {
     let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
     let scheme = if is_https(headers) { "https" } else { "http" };
     format!("{scheme}://{}", text("host").unwrap_or("127.0.0.1:7070"))
 }
 
-/// Whether a reverse proxy says that the browser speaks TLS with it.
+/// Returns whether a reverse proxy reports that the browser uses TLS.
 fn is_https(headers: &HeaderMap) -> bool {
     headers.get("x-forwarded-proto").is_some_and(|proto| proto.as_bytes().eq_ignore_ascii_case(b"https"))
 }

@@ -1,7 +1,7 @@
-//! Figures about the server for Prometheus.
+//! Metrics of the server for Prometheus.
 //!
-//! `renown_telemetry_records_total` counts what the server knows on arrival: facts of logs and of spans, because later
-//! records decide which of the two a session is scored by. `renown judge` counts those of the other signal as shadowed.
+//! `renown_telemetry_records_total` counts what the server knows when a record arrives: it counts the facts of logs and of spans, because
+//! later records decide which of the two a session is scored by. `renown judge` counts the facts of the other signal as shadowed.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
@@ -21,12 +21,12 @@ const SECONDS: [f64; 10] = [0.0005, 0.001, 0.002, 0.005, 0.01, 0.025, 0.05, 0.1,
 /// Route, method and status of a request.
 type Labels = (&'static str, &'static str, u16);
 
-/// What is counted. Each server has its own, so that two in one process do not mix.
-pub(crate) struct Measures {
+/// The metrics of one server. Each server has its own recorder, so that two servers in one process do not mix.
+pub(crate) struct Metrics {
     recorder: PrometheusRecorder,
     handle: PrometheusHandle,
     started: Instant,
-    /// What was counted before is counted again without looking its labels up.
+    /// The counters of known labels, so that a request does not look them up in the recorder.
     requests: Mutex<HashMap<Labels, (Counter, Histogram)>>,
     passed: Counter,
     failed: Counter,
@@ -36,9 +36,9 @@ pub(crate) struct Measures {
     telemetry: [Counter; 12],
 }
 
-impl Measures {
+impl Metrics {
     pub(crate) fn new() -> Self {
-        // The buckets are not empty, which is all that could be wrong with them.
+        // `set_buckets` fails only for an empty list.
         let builder = PrometheusBuilder::new().set_buckets(&SECONDS).unwrap_or_default();
         let recorder = builder.build_recorder();
         let (passed, failed, duplicates, runs, reputation_events, telemetry) =
@@ -52,13 +52,10 @@ impl Measures {
                 describe_counter!("renown_duplicates_total", "evaluations that had been counted before");
                 describe_counter!("renown_runs_total", "runs scored");
                 describe_counter!("renown_reputation_events_total", "reputation events counted");
-                describe_counter!(
-                    "renown_telemetry_records_total",
-                    "what became of telemetry that was received"
-                );
+                describe_counter!("renown_telemetry_records_total", "received telemetry records, by result");
                 describe_counter!(
                     "renown_commits_total",
-                    "transactions of the store that somebody waited for"
+                    "transactions of the store that a request waited for"
                 );
                 describe_counter!(
                     "renown_slow_commits_total",
@@ -66,7 +63,7 @@ impl Measures {
                 );
                 describe_gauge!(
                     "renown_writer_seconds",
-                    "time of the store's writer since the start, by stage"
+                    "time that the store's writer spent since the start, by stage"
                 );
                 describe_gauge!("renown_connections", "open connections");
                 describe_gauge!("renown_uptime_seconds", "time since the start");
@@ -96,7 +93,7 @@ impl Measures {
         }
     }
 
-    /// Counts a request by the names of its method and route, which are ours.
+    /// Counts a request. Method and route are names from our own lists, so clients cannot create labels.
     pub(crate) fn request(
         &self,
         method: &'static str,
@@ -133,14 +130,14 @@ impl Measures {
         self.reputation_events.increment(accepted as u64);
     }
 
-    /// Counts what became of telemetry.
+    /// Counts telemetry by result.
     pub(crate) fn telemetry(&self, account: &Account) {
         for (counter, (_, count)) in self.telemetry.iter().zip(account.entries()) {
             counter.increment(count);
         }
     }
 
-    /// Counts a connection in or out.
+    /// Counts an opened or a closed connection.
     pub(crate) fn connection(&self, opened: bool) {
         with_local_recorder(&self.recorder, || {
             let open = metrics::gauge!("renown_connections");
@@ -148,12 +145,12 @@ impl Measures {
         });
     }
 
-    /// Folds what was measured since, so that memory does not grow with the number of requests.
+    /// Folds new measurements into the histograms, so that memory does not grow with the number of requests.
     pub(crate) fn upkeep(&self) {
         self.handle.run_upkeep();
     }
 
-    /// The figures in the text format of Prometheus, with what the writes of the store waited for.
+    /// Renders all metrics in the text format of Prometheus. `waits` is what the store measured.
     pub(crate) fn render(&self, waits: &WriteWaits) -> String {
         with_local_recorder(&self.recorder, || {
             metrics::gauge!("renown_uptime_seconds").set(self.started.elapsed().as_secs_f64());
@@ -168,7 +165,7 @@ impl Measures {
     }
 }
 
-/// The name of a method, of ours too: a client can make up methods.
+/// Returns the label of a method. Unknown methods are `other`, because clients can invent methods.
 pub(crate) fn method_name(method: &Method) -> &'static str {
     match method.as_str() {
         "GET" => "GET",
@@ -185,16 +182,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn figures_are_rendered_with_their_labels() {
-        let measures = Measures::new();
-        measures.request(
-            method_name(&Method::POST),
-            "/v1/evaluate",
-            StatusCode::OK,
-            Duration::from_millis(3),
-        );
-        measures.evaluations(1, 0, 0);
-        let text = measures.render(&WriteWaits::default());
+    fn metrics_are_rendered_with_their_labels() {
+        let metrics = Metrics::new();
+        metrics.request(method_name(&Method::POST), "/v1/evaluate", StatusCode::OK, Duration::from_millis(3));
+        metrics.evaluations(1, 0, 0);
+        let text = metrics.render(&WriteWaits::default());
         assert!(
             text.contains(r#"renown_requests_total{route="/v1/evaluate",method="POST",status="200"} 1"#),
             "{text}"
@@ -204,8 +196,8 @@ mod tests {
             "{text}"
         );
         assert!(text.contains(r#"renown_evaluations_total{passed="true"} 1"#), "{text}");
-        measures.telemetry(&Account { records: 3, duplicates: 1, ..Account::default() });
-        let text = measures.render(&WriteWaits::default());
+        metrics.telemetry(&Account { records: 3, duplicates: 1, ..Account::default() });
+        let text = metrics.render(&WriteWaits::default());
         for (result, count) in [("records", 3), ("duplicates", 1), ("bad_lines", 0)] {
             let line = format!(r#"renown_telemetry_records_total{{result="{result}"}} {count}"#);
             assert!(text.contains(&line), "{text}");

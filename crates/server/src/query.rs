@@ -1,9 +1,8 @@
-//! What follows the question mark: an unknown name is refused, and so is a known one that is given twice.
+//! Query parameters. Unknown parameters are refused, and so are repeated ones.
 //!
-//! The names that a route takes are those of its `params(…)` in the OpenAPI document. [`check`] runs in front of every
-//! handler under `/v1/`, so that no handler can forget it and no name is taken that is not documented. Routes without a
-//! key (`/health`, `/metrics`, …) and the OTLP receivers are lenient: monitors and exporters append parameters of
-//! their own.
+//! A route accepts the names in its `params(…)` in the OpenAPI document. [`check`] runs in front of every handler under `/v1/`, so a handler
+//! cannot forget it, and every accepted name is documented. Routes without a key (`/health`, `/metrics`, …) and the OTLP receivers ignore
+//! unknown parameters, because monitors and exporters append their own.
 
 use std::collections::HashMap;
 use std::fmt::Display;
@@ -23,17 +22,17 @@ use utoipa::openapi::{OpenApi as Document, RefOr};
 
 use crate::error::ApiError;
 
-/// The most that a page holds.
+/// Maximum number of rows per page.
 const LIMIT_MAX: usize = 100;
 
-/// What a page holds when nobody says how much.
+/// Number of rows per page without `limit`.
 const LIMIT_DEFAULT: usize = 50;
 
 /// The names of the query parameters of every operation under `/v1/`.
 pub(crate) struct Parameters(HashMap<(String, Method), Arc<[String]>>);
 
 impl Parameters {
-    /// Those of a document.
+    /// Collects the parameters of every operation of the document.
     pub(crate) fn of(document: &Document) -> Self {
         let paths = document.paths.paths.iter().filter(|(path, _)| path.starts_with("/v1/"));
         let operations = paths.flat_map(|(path, item)| {
@@ -51,10 +50,10 @@ impl Parameters {
         Self(operations.collect())
     }
 
-    /// Those of the operation that a request is for.
+    /// Returns the parameters of the operation that a request is for.
     fn of_request(&self, request: &Request) -> Option<&Arc<[String]>> {
         let path = request.extensions().get::<MatchedPath>()?.as_str().to_owned();
-        // The router answers HEAD with what answers GET.
+        // The router uses the handler of GET for HEAD.
         let method = if request.method() == Method::HEAD { &Method::GET } else { request.method() };
         self.0.get(&(path, method.clone()))
     }
@@ -65,7 +64,7 @@ fn names(operation: &Operation) -> Arc<[String]> {
         RefOr::T(parameter) if matches!(parameter.parameter_in, ParameterIn::Query) => {
             Some(parameter.name.clone())
         }
-        // No route shares a parameter by reference.
+        // Our routes do not use references to parameters.
         RefOr::T(_) | RefOr::Ref(_) => None,
     };
     let mut names: Vec<String> = operation.parameters.iter().flatten().filter_map(name).collect();
@@ -73,7 +72,7 @@ fn names(operation: &Operation) -> Arc<[String]> {
     names.into()
 }
 
-/// Refuses a request with an unknown parameter, and hands its [`Query`] to the handler.
+/// Refuses requests with unknown parameters. Passes the [`Query`] to the handler.
 pub(crate) async fn check(
     State(parameters): State<Arc<Parameters>>,
     mut request: Request,
@@ -86,7 +85,7 @@ pub(crate) async fn check(
     Ok(next.run(request).await)
 }
 
-/// The parameters of a request, all of them known to its route.
+/// The parameters of a request. All of them are known to its route.
 #[derive(Clone)]
 pub(crate) struct Query {
     sent: Vec<(String, String)>,
@@ -108,7 +107,7 @@ impl Query {
         Ok(Self { sent, known: Arc::clone(known) })
     }
 
-    /// The text of a parameter.
+    /// Returns the text of a parameter. Fails if it is given twice.
     pub(crate) fn text(&self, name: &str) -> Result<Option<&str>, ApiError> {
         debug_assert!(
             self.known.iter().any(|known| known == name),
@@ -121,14 +120,14 @@ impl Query {
         }
     }
 
-    /// A parameter of a type whose refusal says what is allowed.
+    /// Parses a parameter. The error of the type says what is expected.
     pub(crate) fn get<T: FromStr<Err: Display>>(&self, name: &str) -> Result<Option<T>, ApiError> {
         let text = self.text(name)?;
         text.map(|text| text.parse().map_err(|error| ApiError::invalid(format!("{name}: {error}"))))
             .transpose()
     }
 
-    /// A whole number from a smallest to a largest one.
+    /// Reads a whole number in a range.
     pub(crate) fn number(
         &self,
         name: &str,
@@ -143,12 +142,12 @@ impl Query {
         })
     }
 
-    /// How much a page may hold.
+    /// Reads `limit`, the maximum number of rows per page.
     pub(crate) fn limit(&self) -> Result<usize, ApiError> {
         self.number("limit", 1..=LIMIT_MAX).map(|limit| limit.unwrap_or(LIMIT_DEFAULT))
     }
 
-    /// A truth value.
+    /// Reads `true` or `false`.
     pub(crate) fn flag(&self, name: &str) -> Result<Option<bool>, ApiError> {
         match self.text(name)? {
             None => Ok(None),
@@ -158,7 +157,7 @@ impl Query {
         }
     }
 
-    /// A time: RFC 3339, or whole milliseconds after 1970.
+    /// Reads a time: RFC 3339, or whole milliseconds after 1970.
     pub(crate) fn time(&self, name: &str) -> Result<Option<Timestamp>, ApiError> {
         let Some(text) = self.text(name)? else { return Ok(None) };
         let time = match text.parse() {
@@ -170,28 +169,28 @@ impl Query {
         time.map(Some).map_err(|_| refused(name, text, expected))
     }
 
-    /// Where a page begins, in the form that the page before gave.
+    /// Reads the cursor of a page with the given parser.
     pub(crate) fn cursor<T>(&self, read: impl FnOnce(&str) -> Option<T>) -> Result<Option<T>, ApiError> {
         let Some(text) = self.text("cursor")? else { return Ok(None) };
         let cursor = read(text);
-        cursor.map(Some).ok_or_else(|| refused("cursor", text, "the next_cursor of the page before"))
+        cursor.map(Some).ok_or_else(|| refused("cursor", text, "the next_cursor of the previous page"))
     }
 }
 
-/// A parameter that is not what it has to be.
+/// Builds the error for an invalid parameter.
 pub(crate) fn refused(name: &str, found: &str, expected: &str) -> ApiError {
     ApiError::invalid(format!("{name}: {}, expected {expected}", Found::quoted(found)))
 }
 
-/// A place in time as a cursor has it.
+/// Formats a position in time as a cursor.
 pub(crate) fn time_cursor_text(cursor: TimeCursor) -> String {
     format!("{:x}.{:x}", cursor.at.nanos(), cursor.position.0)
 }
 
-/// The place of such a cursor.
+/// Parses a cursor from [`time_cursor_text`].
 pub(crate) fn time_cursor(text: &str) -> Option<TimeCursor> {
     let (at, seq) = text.split_once('.')?;
-    // Only as it was written: no signs, no upper case.
+    // Only the exact form that the server writes: no signs, no upper case.
     let written = text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f' | b'.'));
     let number = |text: &str| i64::from_str_radix(text, 16).ok().filter(|_| written);
     Some(TimeCursor { at: Timestamp::from_nanos(number(at)?).ok()?, position: Position(number(seq)?) })
@@ -202,7 +201,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_unknown_parameter_is_refused_with_the_nearest_one() {
+    fn an_unknown_parameter_is_refused_with_a_suggestion() {
         let refusal = |query: &str, known: &[&str]| {
             let uri = format!("/v1/runs?{query}").parse().unwrap();
             let known = known.iter().map(|name| (*name).to_owned()).collect();
@@ -228,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cursor_comes_back_as_it_went() {
+    fn a_cursor_survives_a_round_trip() {
         let at = Timestamp::from_millis(1_794_744_000_123).unwrap();
         let cursor = TimeCursor { at, position: Position(77) };
         assert_eq!(time_cursor(&time_cursor_text(cursor)), Some(cursor));

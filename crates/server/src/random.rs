@@ -1,9 +1,8 @@
-//! Numbers for ids that only have to be different. Secrets come from the system, where they are made.
+//! Random numbers for ids, which must be unique but not secret. Secrets come directly from the random source of the system.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// A sequence of numbers that look random, from a seed of the system: `splitmix64` over a counter. It makes ids, which are
-/// no secrets, without a system call each.
+/// A pseudorandom sequence: `splitmix64` over a counter, seeded by the system. A number costs no system call.
 pub(crate) struct Sequence(AtomicU64);
 
 impl Sequence {

@@ -1,10 +1,8 @@
-//! Rate limits per organization: so many requests in each minute, counted from the first one.
+//! Rate limits: requests per minute and organization. A minute begins with its first request.
 //!
-//! Off unless configured. When on, every reply says how it stands: `RateLimit-Limit`, `RateLimit-Remaining`, and
-//! `RateLimit-Reset` in seconds.
+//! Off unless configured. When on, every reply has the headers `RateLimit-Limit`, `RateLimit-Remaining`, and `RateLimit-Reset` in seconds.
 //!
-//! `ingest_per_minute` limits `/v1/ingest` and telemetry, `requests_per_minute` everything else under `/v1/`. Both count
-//! requests.
+//! `ingest_per_minute` limits `/v1/ingest` and telemetry, `requests_per_minute` everything else under `/v1/`. Both count requests.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
@@ -18,14 +16,14 @@ use crate::error::{ApiError, Code};
 
 const MINUTE: Duration = Duration::from_mins(1);
 
-/// One kind of limit, over all organizations.
+/// One of the two limits, for all organizations.
 pub(crate) struct RateLimit {
     per_minute: u64,
-    /// When the current minute of each organization began, and how much of it is used.
+    /// Start of each organization's current minute, and the requests counted in it.
     minutes: Mutex<HashMap<OrgId, (Instant, u64)>>,
 }
 
-/// How an organization stands.
+/// The state of an organization's limit after a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Rate {
     limit: u64,
@@ -35,7 +33,7 @@ pub(crate) struct Rate {
 }
 
 impl RateLimit {
-    /// A limit; none if it is 0.
+    /// Creates a limit. Returns `None` for 0, which means no limit.
     pub(crate) fn new(per_minute: u64) -> Option<Self> {
         (per_minute > 0).then(|| Self { per_minute, minutes: Mutex::default() })
     }
@@ -60,16 +58,16 @@ impl RateLimit {
 }
 
 impl Rate {
-    /// Whether the request may go on.
+    /// Fails if the request is over the limit.
     pub(crate) fn check(self) -> Result<(), ApiError> {
         if self.allowed {
             return Ok(());
         }
-        let error = format!("more than {} requests in a minute", self.limit);
+        let error = format!("more than {} requests per minute", self.limit);
         Err(ApiError::new(Code::RateLimited, error).retry_after(self.reset_seconds))
     }
 
-    /// Says how it stands.
+    /// Writes the `RateLimit-…` headers.
     pub(crate) fn write(self, headers: &mut HeaderMap) {
         for (name, value) in [
             ("ratelimit-limit", self.limit),
@@ -86,7 +84,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn so_many_in_a_minute_and_each_organization_for_itself() {
+    fn each_organization_has_its_own_minute() {
         assert!(RateLimit::new(0).is_none());
         let limit = RateLimit::new(2).unwrap();
         let (start, org, other) = (Instant::now(), "a".parse().unwrap(), "b".parse().unwrap());

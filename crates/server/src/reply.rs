@@ -13,7 +13,7 @@ pub(crate) fn json(status: StatusCode, body: &impl Serialize) -> Response {
     json_bytes(status, serde_json::to_vec(body).unwrap_or_default())
 }
 
-/// A reply with a body that is JSON already.
+/// Builds a reply from a body that is already JSON.
 pub(crate) fn json_bytes(status: StatusCode, body: impl Into<Bytes>) -> Response {
     let mut response = Response::new(Body::from(body.into()));
     *response.status_mut() = status;

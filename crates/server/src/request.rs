@@ -26,7 +26,7 @@ use crate::error::{ApiError, Cause, Code, LoadShed};
 use crate::limits::{HEAD_BYTES_MAX, HEADER_LIST_BYTES_MAX};
 use crate::prometheus::method_name;
 
-/// The status to log and count where the HTTP status does not tell it: gRPC replies always have HTTP status 200.
+/// The status to log and count if it differs from the HTTP status: gRPC replies always have HTTP status 200.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct LoggedStatus(pub(crate) StatusCode);
 
@@ -61,7 +61,7 @@ pub(crate) async fn answer(
     });
     let logged = response.extensions().get::<LoggedStatus>().map(|logged| logged.0);
     let (status, took) = (logged.unwrap_or(response.status()), started.elapsed());
-    api.measures.request(method, route, status, took);
+    api.metrics.request(method, route, status, took);
     let is_failure = status.is_server_error() && response.extensions().get::<LoadShed>().is_none();
     if is_failure || !span.is_none() {
         let span = if span.is_none() { new_span() } else { span };
@@ -116,7 +116,7 @@ fn check_header_list(request: &Request<Body>) -> Result<(), ApiError> {
     Ok(())
 }
 
-/// The reply to a head that could not be parsed. It replaces hyper's own reply, which has no body.
+/// Builds the reply to a request head that could not be parsed. It replaces hyper's own reply, which has no body.
 pub(crate) fn refuse_head(api: &Api, status: StatusCode, hyper_reply: &str) -> Vec<u8> {
     let error = if status == StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE {
         let error = format!(
@@ -129,7 +129,7 @@ pub(crate) fn refuse_head(api: &Api, status: StatusCode, hyper_reply: &str) -> V
         )
     };
     let request_id = api.request_id();
-    api.measures.request("other", "other", status, Duration::ZERO);
+    api.metrics.request("other", "other", status, Duration::ZERO);
     tracing::debug!(%request_id, status = status.as_u16(), "refused a malformed request head");
     let body = error.into_body();
     let mut lines = hyper_reply.lines();

@@ -1,4 +1,4 @@
-//! The routes, one file per group, and the OpenAPI document that is made from them.
+//! The routes, one file per group, and the OpenAPI document that is generated from them.
 
 pub(crate) mod agents;
 pub(crate) mod docs;
@@ -31,20 +31,20 @@ use crate::api::Api;
 use crate::error::ErrorBody;
 use crate::query::{self, Parameters};
 
-/// What every route under `/v1` may refuse.
+/// The errors that every route under `/v1` may return.
 #[derive(IntoResponses)]
 #[expect(dead_code, reason = "only its shape is read, for the document")]
-pub(crate) enum Refused {
-    /// `bad_json` or `validation_error`: the request says something that is not allowed.
+pub(crate) enum ErrorReplies {
+    /// `bad_json` or `validation_error`: the request contains an invalid value.
     #[response(status = 400)]
     BadRequest(ErrorBody),
-    /// `auth_missing`, `auth_format`, `auth_invalid` or `auth_revoked`: no good key came with the request.
+    /// `auth_missing`, `auth_format`, `auth_invalid` or `auth_revoked`: the request has no valid key.
     #[response(status = 401)]
     Unauthorized(ErrorBody),
-    /// `forbidden`: the key may not do this.
+    /// `forbidden`: the key does not have the permission.
     #[response(status = 403)]
     Forbidden(ErrorBody),
-    /// `not_found`: there is nothing here.
+    /// `not_found`: the route or the resource does not exist.
     #[response(status = 404)]
     NotFound(ErrorBody),
     /// `method_not_allowed`: the route does not have this method.
@@ -53,25 +53,26 @@ pub(crate) enum Refused {
     /// `timeout`: the body did not arrive in time.
     #[response(status = 408)]
     Timeout(ErrorBody),
-    /// `conflict`: the `Idempotency-Key` stands for another request, or for one that is still in flight.
+    /// `conflict`: the request conflicts with an earlier one, for example because its `Idempotency-Key` was used for another request or
+    /// for one that is still in flight.
     #[response(status = 409)]
     Conflict(ErrorBody),
     /// `too_large`: the body is larger than 1 MiB.
     #[response(status = 413)]
     TooLarge(ErrorBody),
-    /// `unsupported_media_type`: the body is not said to be JSON.
+    /// `unsupported_media_type`: the content type is not JSON.
     #[response(status = 415)]
     UnsupportedMediaType(ErrorBody),
-    /// `rate_limited`: the organization has used up its requests; `Retry-After` says when there are more.
+    /// `rate_limited`: the rate limit of the organization is reached; retry after `Retry-After` seconds.
     #[response(status = 429)]
     RateLimited(ErrorBody),
     /// `head_too_large`: the head of the request is larger than 64 KiB (16 KiB in HTTP/2) or has more than 100 headers.
     #[response(status = 431)]
     HeadTooLarge(ErrorBody),
-    /// `internal`: an accident in the server; the request id finds it in the log.
+    /// `internal`: an internal error; the log of the server has the cause under the request id.
     #[response(status = 500)]
     Internal(ErrorBody),
-    /// `overloaded` or `store_unavailable`: try again after `Retry-After`.
+    /// `overloaded`, `store_unavailable` or `clock`: retry after `Retry-After` seconds.
     #[response(status = 503)]
     Unavailable(ErrorBody),
 }
@@ -80,25 +81,25 @@ pub(crate) enum Refused {
 #[openapi(
     info(
         title = "Renown",
-        description = "Tells whether an AI agent's work can be trusted. Send outputs or verdicts, read reputations.\n\n\
-            Every route under `/v1` takes `Authorization: Bearer <key>`. A 2xx on a write means: durable, counted exactly once, \
-            visible to every read that starts after it. Every reply has an `X-Request-Id`. Times are RFC 3339 in UTC; a time that \
-            is sent may also be whole milliseconds after 1970. Unknown query parameters and unknown fields are refused, and so is a \
-            known one given twice; `/v1/evaluate`, `/v1/ingest` and `/v1/runs` ignore unknown fields and name them in `warnings`. \
-            Every POST takes an `Idempotency-Key` of 1 to 200 characters: a retry within 24 hours returns the first reply.",
+        description = "Shows whether you can trust the work of an AI agent. Send outputs or verdicts, read reputations.\n\n\
+            Every route under `/v1` needs `Authorization: Bearer <key>`. A 2xx reply to a write means: the data is durable, counted exactly \
+            once, and visible to every read that starts later. Every reply has an `X-Request-Id`. Times are RFC 3339 in UTC; in requests \
+            they may also be whole milliseconds after 1970. Unknown and repeated query parameters and fields are refused, but \
+            `/v1/evaluate`, `/v1/ingest` and `/v1/runs` ignore unknown fields and list them in `warnings`. Every POST accepts an \
+            `Idempotency-Key` of 1 to 200 characters: a retry within 24 hours returns the first reply.",
         license(name = "MIT OR Apache-2.0", identifier = "MIT OR Apache-2.0"),
     ),
     security(("key" = [])),
     modifiers(&Security),
     components(schemas(sessions::shapes::SessionName)),
     tags(
-        (name = "evaluations", description = "Verdicts on outputs, and the log of them"),
-        (name = "reputation", description = "What the verdicts say about an agent"),
-        (name = "runs", description = "Scorecards of finished runs, and who did best"),
-        (name = "sessions", description = "Sessions of agents as they happen, and what their traces say"),
-        (name = "identities", description = "Reputation over time"),
-        (name = "keys", description = "API keys; they take a secret key"),
-        (name = "operations", description = "For whoever runs the server"),
+        (name = "evaluations", description = "Verdicts on outputs, and the list of all evaluations"),
+        (name = "reputation", description = "Agents and their reputation"),
+        (name = "runs", description = "Scorecards of finished runs, and rankings of agents"),
+        (name = "sessions", description = "Live sessions of agents, and the metrics of their traces"),
+        (name = "identities", description = "Long-term reputation of identities"),
+        (name = "keys", description = "API keys; these routes need a secret key"),
+        (name = "operations", description = "Health, metrics and settings of the server"),
     )
 )]
 struct Described;
@@ -109,7 +110,9 @@ impl Modify for Security {
     fn modify(&self, document: &mut Document) {
         let scheme = HttpBuilder::new()
             .scheme(HttpAuthScheme::Bearer)
-            .description(Some("`rn_pub_…` sends evidence and reads, `rn_sec_…` also administers."))
+            .description(Some(
+                "An `rn_pub_…` key sends evidence and reads data, an `rn_sec_…` key may also administer.",
+            ))
             .build();
         let components = document.components.get_or_insert_default();
         components.add_security_scheme("key", SecurityScheme::Http(scheme));
@@ -160,7 +163,7 @@ pub(crate) fn router() -> Router<Arc<Api>> {
     router.route_layer(middleware::from_fn_with_state(parameters, query::check))
 }
 
-/// The OpenAPI document.
+/// Builds the OpenAPI document.
 pub fn openapi() -> Document {
     described().split_for_parts().1
 }

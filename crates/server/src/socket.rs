@@ -57,7 +57,7 @@ impl Socket {
         Self { stream, api, deadline: None, refusal: None }
     }
 
-    /// The result of a write, or a timeout if it was pending for too long.
+    /// Returns the result of a write, or a timeout if it was pending for too long.
     fn written(&mut self, cx: &mut Context<'_>, wrote: Poll<io::Result<usize>>) -> Poll<io::Result<usize>> {
         if wrote.is_ready() {
             self.deadline = None;

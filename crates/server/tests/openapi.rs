@@ -1,19 +1,19 @@
-//! The document of the API is checked in, so that a change of it is seen in review.
+//! The OpenAPI document is checked in, so that reviews show its changes.
 
 use std::path::Path;
 
 #[test]
-fn the_document_is_the_one_that_is_checked_in() {
+fn the_document_equals_the_checked_in_file() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("openapi.json");
-    let made = renown_server::openapi().to_pretty_json().unwrap() + "\n";
+    let current = renown_server::openapi().to_pretty_json().unwrap() + "\n";
     if std::env::var_os("RENOWN_RENEW").is_some() {
-        std::fs::write(&path, &made).unwrap();
+        std::fs::write(&path, &current).unwrap();
     }
-    let kept = std::fs::read_to_string(&path).unwrap_or_default();
-    let difference = kept.lines().zip(made.lines()).position(|(kept, made)| kept != made);
+    let checked_in = std::fs::read_to_string(&path).unwrap_or_default();
+    let difference = checked_in.lines().zip(current.lines()).position(|(old, new)| old != new);
     assert!(
-        kept == made,
+        checked_in == current,
         "openapi.json differs from line {} on; RENOWN_RENEW=1 cargo test -p renown-server --test openapi renews it",
-        difference.unwrap_or_else(|| kept.lines().count().min(made.lines().count())) + 1
+        difference.unwrap_or_else(|| checked_in.lines().count().min(current.lines().count())) + 1
     );
 }

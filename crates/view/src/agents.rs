@@ -19,71 +19,71 @@ use crate::shared::{LifecycleView, average_ms, share};
 #[derive(Clone, Debug, Serialize, ToSchema)]
 #[schema(as = Agents)]
 pub struct AgentsPage {
-    /// The agents in the order that was asked for.
+    /// Agents in the requested order.
     pub agents: Vec<AgentRow>,
-    /// Where the next page begins; null on the last one.
+    /// Cursor of the next page; null on the last page.
     pub next_cursor: Option<String>,
 }
 
-/// An agent in a list. What there is no evidence of is null.
+/// An agent in a list. Values without evidence are null.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 #[schema(as = AgentRow)]
 pub struct AgentRow {
-    /// Its id.
+    /// Id of the agent.
     #[schema(value_type = String)]
     pub agent_id: AgentId,
-    /// The identity of the agent, a UUIDv5 of its organization and id.
+    /// Identity of the agent: a UUIDv5 of its organization and id.
     #[schema(value_type = String, format = Uuid)]
     pub identity_id: IdentityId,
-    /// When it was first named.
+    /// Time when the agent was first named.
     #[schema(value_type = String, format = DateTime)]
     pub first_seen: Timestamp,
-    /// When something of it was last accepted.
+    /// Time when evidence of the agent was last accepted.
     #[schema(value_type = String, format = DateTime)]
     pub last_seen: Timestamp,
-    /// Evaluations in the window.
+    /// Number of evaluations in the window.
     #[schema(maximum = 500)]
     pub eval_count: u64,
-    /// Its reputation; 0 without an evaluation, and indicative only below 50.
+    /// Reputation score; 0 without an evaluation, and only indicative below 50 evaluations.
     #[schema(maximum = 1000)]
     pub score: u32,
     /// How settled the score is.
     pub lifecycle: LifecycleView,
-    /// The share of evaluations that passed.
+    /// Share of the evaluations that passed.
     #[schema(value_type = Option<f64>)]
     pub pass_rate: Option<Decimal<6>>,
-    /// The average latency of its evaluations.
+    /// Average latency of the evaluations.
     #[schema(value_type = Option<f64>)]
     pub avg_latency_ms: Option<Decimal<3>>,
-    /// Passes counted back from the newest evaluation.
+    /// Number of passes since the last failure.
     pub streak: u64,
-    /// The session that began last.
+    /// Session that began last.
     pub latest_session: Option<SessionBrief>,
-    /// The tier of the last run that has a score.
+    /// Tier of the latest run with a score.
     #[schema(value_type = Option<TierName>)]
     pub tier: Option<Tier>,
-    /// The long-term reputation of its identity.
+    /// Long-term reputation of the agent's identity.
     pub identity_reputation: Option<IdentityBrief>,
-    /// Its last days, if they were asked for.
+    /// Latest days, if they were requested.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub days: Option<Vec<DayPoint>>,
 }
 
-/// A session in few words.
+/// A session in short.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 pub struct SessionBrief {
-    /// Its id.
+    /// Id of the session.
     #[schema(value_type = String)]
     pub session_id: SessionId,
-    /// When it began.
+    /// Start of the session.
     #[schema(value_type = String, format = DateTime)]
     pub started_at: Timestamp,
-    /// Whether something of it is still expected.
+    /// Whether the session may still receive records.
     pub open: bool,
-    /// How well it went, 0 to 10; null without anything to score.
+    /// Performance from 0 to 10; null if there is nothing to score.
     #[schema(value_type = Option<f64>)]
     pub performance: Option<Decimal<1>>,
-    /// What to do with its masque.
+    /// Recommendation for the masque of the session.
     #[schema(value_type = Option<RecommendationName>)]
     pub recommendation: Option<Recommendation>,
 }
@@ -102,18 +102,18 @@ impl SessionBrief {
     }
 }
 
-/// The reputation of an identity in few words.
+/// The reputation of an identity in short.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 pub struct IdentityBrief {
-    /// The weighted mean of its categories.
+    /// Weighted mean of the categories.
     #[schema(value_type = f64)]
     pub overall_score: Decimal<6>,
-    /// How much there is to go by, 0 to 1.
+    /// Confidence from 0 to 1, which grows with the number of events.
     #[schema(value_type = f64)]
     pub confidence: Decimal<6>,
-    /// Events of the last 90 days.
+    /// Number of events in the last 90 days.
     pub total_events: u64,
-    /// The change in a week; null if there were no events then.
+    /// Change in the last 7 days; null if there were no events 7 days ago.
     #[schema(value_type = Option<f64>)]
     pub trend_7d: Option<Decimal<6>>,
 }
@@ -126,7 +126,7 @@ impl From<Standing> for IdentityBrief {
 }
 
 impl AgentRow {
-    /// The row of an agent as of a time.
+    /// Builds the row of an agent as of a time.
     pub fn of(org: &OrgId, agent: AgentSummary, evidence: AgentEvidence, as_of: Timestamp) -> Self {
         let (tally, standing) = (agent.tally, agent.tally.standing());
         let AgentEvidence { session, tier, identity } = evidence;

@@ -1,4 +1,4 @@
-//! What failed on some days of an agent, by gate and tool, and how long its evaluations took.
+//! Failures of an agent by gate and tool, and its latencies, over a range of days.
 
 use std::cmp::Reverse;
 
@@ -13,79 +13,79 @@ use utoipa::ToSchema;
 use crate::days::DayPoint;
 use crate::shared::{average_ms, share};
 
-/// How many gates and how many tools are shown.
+/// Maximum number of gates, and of tools, in a breakdown.
 const PARTS_SHOWN: usize = 50;
 
-/// What an agent's evaluations of some days were like.
+/// The failures and latencies of an agent over a range of days.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 pub struct AgentBreakdown {
-    /// Whose evaluations.
+    /// Id of the agent.
     #[schema(value_type = String)]
     pub agent_id: AgentId,
-    /// The first UTC day.
+    /// First UTC day.
     #[schema(value_type = String, format = Date)]
     pub from: Day,
-    /// The last UTC day, included.
+    /// Last UTC day, included.
     #[schema(value_type = String, format = Date)]
     pub to: Day,
-    /// Evaluations.
+    /// Number of evaluations.
     pub evaluations: u64,
-    /// Those that passed.
+    /// Number of evaluations that passed.
     pub passed: u64,
-    /// The share that passed; null without an evaluation.
+    /// Share of the evaluations that passed; null without an evaluation.
     #[schema(value_type = Option<f64>)]
     pub pass_rate: Option<Decimal<6>>,
-    /// The gates that failed, the most often first, at most 50.
+    /// Gates that failed evaluations, most failures first, at most 50.
     pub gates: Vec<GateCount>,
-    /// The tools that were evaluated, those with most failures first, at most 50.
+    /// Tools that were evaluated, most failures first, at most 50.
     pub tools: Vec<ToolRow>,
-    /// How many gates and tools are not shown.
+    /// Number of gates and tools that are left out.
     pub left_out: u64,
-    /// How long evaluations took.
+    /// Latency of the evaluations.
     pub latency: LatencyView,
-    /// The days that have an evaluation, the oldest first.
+    /// Days with at least one evaluation, oldest first.
     pub days: Vec<DayPoint>,
 }
 
-/// A gate and the evaluations that it failed.
+/// A gate and its failures.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
 pub struct GateCount {
-    /// The gate.
+    /// Name of the gate.
     #[schema(value_type = String)]
     pub gate: Box<str>,
-    /// Evaluations that it failed.
+    /// Number of evaluations that the gate failed.
     pub failed: u64,
 }
 
 /// A tool and its evaluations.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
 pub struct ToolRow {
-    /// The tool.
+    /// Name of the tool.
     #[schema(value_type = String)]
     pub tool: Box<str>,
-    /// Its evaluations.
+    /// Number of evaluations of the tool.
     pub evaluations: u64,
-    /// Those that failed.
+    /// Number of evaluations that failed.
     pub failed: u64,
 }
 
-/// How long evaluations took.
+/// The latency of evaluations.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 pub struct LatencyView {
-    /// The average; null without an evaluation.
+    /// Average latency; null without an evaluation.
     #[schema(value_type = Option<f64>)]
     pub avg_ms: Option<Decimal<3>>,
-    /// Evaluations by latency, each counted once.
+    /// Histogram of the latencies. Each evaluation is in exactly one bucket.
     pub buckets: Vec<LatencyBucket>,
 }
 
-/// The evaluations that took longer than the bucket before and at most this long.
+/// A bucket of a histogram: the evaluations above the bound of the previous bucket, up to its own bound.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
 pub struct LatencyBucket {
-    /// The upper bound; null of the last bucket, which has none.
+    /// Upper bound, included; null for the last bucket, which has no bound.
     #[schema(value_type = Option<f64>)]
     pub at_most_ms: Option<Decimal<3>>,
-    /// Evaluations.
+    /// Number of evaluations in the bucket.
     pub evaluations: u64,
 }
 
@@ -102,7 +102,7 @@ impl LatencyView {
 }
 
 impl AgentBreakdown {
-    /// The breakdown of an agent over these days, both included.
+    /// Builds the breakdown of an agent over a range of days, both included.
     pub fn of(agent_id: AgentId, from: Day, to: Day, found: AgentDays) -> Self {
         let counts = found.counts();
         let days = DayPoint::all(&found.days);
@@ -114,8 +114,8 @@ impl AgentBreakdown {
             .into_iter()
             .map(|(tool, count)| ToolRow { tool, evaluations: count.evaluations, failed: count.failed })
             .collect();
-        let place = |row: &ToolRow| (Reverse(row.failed), Reverse(row.evaluations));
-        tools.sort_by(|a, b| place(a).cmp(&place(b)).then_with(|| a.tool.cmp(&b.tool)));
+        let rank = |row: &ToolRow| (Reverse(row.failed), Reverse(row.evaluations));
+        tools.sort_by(|a, b| rank(a).cmp(&rank(b)).then_with(|| a.tool.cmp(&b.tool)));
         let left_out = gates.len().saturating_sub(PARTS_SHOWN) + tools.len().saturating_sub(PARTS_SHOWN);
         gates.truncate(PARTS_SHOWN);
         tools.truncate(PARTS_SHOWN);
@@ -142,7 +142,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_failed_most_comes_first_and_the_rest_is_counted() {
+    fn most_failures_come_first_and_the_rest_is_counted() {
         let mut parts = DayParts::default();
         for number in 0..60_u64 {
             parts.gates.insert(format!("g{number:02}").into(), number / 2);

@@ -13,25 +13,25 @@ pub struct DayPoint {
     /// The day, such as `2026-11-15`.
     #[schema(value_type = String, format = Date)]
     pub day: Day,
-    /// Evaluations on that day.
+    /// Number of evaluations on that day.
     pub evaluations: u64,
-    /// Those that passed.
+    /// Number of evaluations that passed.
     pub passed: u64,
-    /// The score after the last of them.
+    /// Score after the last evaluation of the day.
     #[schema(maximum = 1000)]
     pub score: u32,
-    /// The lowest score after any of them.
+    /// Lowest score of the day.
     #[schema(maximum = 1000)]
     pub score_min: u32,
-    /// The highest score after any of them.
+    /// Highest score of the day.
     #[schema(maximum = 1000)]
     pub score_max: u32,
-    /// By how many points the score changed on that day; null if the agent was calibrating when it began.
+    /// Change of the score on that day, in points; null if the agent was calibrating at the start of the day.
     pub change: Option<i64>,
 }
 
 impl DayPoint {
-    /// The days that have an evaluation, the oldest first.
+    /// Converts the days with at least one evaluation, oldest first.
     pub fn all(days: &BTreeMap<Day, DaySums>) -> Vec<Self> {
         days.iter().map(|(day, sums)| Self::of(*day, sums)).collect()
     }

@@ -1,4 +1,4 @@
-//! One evaluation with what its gates said, for strips, lists and the causes of a change.
+//! One evaluation with the results of its gates, for charts, lists and the causes of a change.
 
 use renown_core::ids::{AgentId, EvaluationId, ToolName};
 use renown_core::reputation::Standing;
@@ -10,41 +10,41 @@ use serde::Deserialize;
 /// An evaluation.
 #[derive(Clone, Debug, PartialEq)]
 pub struct EvaluationView {
-    /// Its id.
+    /// Id of the evaluation.
     pub id: EvaluationId,
-    /// Whose output it was.
+    /// Agent that produced the output.
     pub agent_id: AgentId,
-    /// The tool whose output it was.
+    /// Tool that returned the output.
     pub tool: Option<ToolName>,
     /// Whether every gate passed.
     pub passed: bool,
-    /// What each gate said.
+    /// Results of the gates.
     pub gates: Vec<GateView>,
-    /// The latency that counts for the score.
+    /// Latency that counts for the score.
     pub latency: Micros,
-    /// The agent's standing right after it.
+    /// Reputation of the agent right after the evaluation.
     pub standing: Standing,
-    /// When it happened.
+    /// Time of the evaluation.
     pub created_at: Timestamp,
 }
 
-/// What a gate said of an output.
+/// The result of one gate.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(default)]
 pub struct GateView {
-    /// The name of the gate.
+    /// Name of the gate.
     pub name: String,
-    /// Whether it passed.
+    /// Whether the gate passed.
     pub passed: bool,
-    /// Why it failed or was skipped.
+    /// Reason for a failure or a skip.
     pub reason: Option<String>,
-    /// Whether it had nothing to say.
+    /// Whether the gate was skipped.
     pub skipped: Option<bool>,
 }
 
 impl EvaluationView {
-    /// The view of an evaluation. What is kept of its gates was checked when it came.
-    pub fn of(event: &StoredEvaluation) -> Self {
+    /// Builds the view of an evaluation. The gate results were checked before they were stored, so parsing them cannot fail.
+    pub fn of(event: &Event) -> Self {
         Self {
             id: event.id.clone(),
             agent_id: event.agent.clone(),
@@ -57,7 +57,8 @@ impl EvaluationView {
         }
     }
 
-    /// The gates that failed. Where an evaluation passed, a gate may have failed that only observes.
+    /// Returns the gates that made the evaluation fail. In an evaluation that passed, gates in observing mode may have failed; they are not
+    /// returned.
     pub fn failed_gates(&self) -> impl Iterator<Item = &GateView> {
         self.gates.iter().filter(|gate| !self.passed && !gate.passed)
     }

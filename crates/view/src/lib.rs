@@ -1,7 +1,7 @@
-//! Read models: one type for each answer that Renown gives. The API, the command line and the pages show the same one.
+//! Read models: one type for each answer that Renown gives. The API, the command line and the pages use the same types.
 //!
 //! ```text
-//! store ──►  what is known  ──►  view: names, units, rounding, order  ──►  JSON, tables, pages
+//! store ──►  evidence and totals  ──►  view: names, units, rounding, order  ──►  JSON, tables, pages
 //! ```
 //!
 //! | module | shows |
@@ -9,14 +9,14 @@
 //! | [`agents`] | one row per agent, over all its evidence |
 //! | [`standing`] | everything about one agent |
 //! | [`reputation`] | the reputation of an agent, and of its identity |
-//! | [`runs`] | scorecards, and who did best at a spec |
-//! | [`evaluations`] | one evaluation with what its gates said |
-//! | [`breakdown`] | what failed, by gate and tool, and how long evaluations took |
-//! | [`overview`] | what an organization looks at first |
-//! | [`sessions`] | how well a session went, and what its traces say |
+//! | [`runs`] | scorecards, and the ranking of a spec |
+//! | [`evaluations`] | one evaluation with the results of its gates |
+//! | [`breakdown`] | failures by gate and tool, and latencies |
+//! | [`overview`] | the overview of an organization |
+//! | [`sessions`] | the performance of a session, and the metrics of its traces |
 //! | [`records`] | the records of a session, for a timeline |
 //! | [`days`] | the days of an agent, for charts |
-//! | [`shared`] | small shapes that several of them have |
+//! | [`shared`] | small types that several modules use |
 //!
 //! Every type serializes itself and describes its shape for the OpenAPI document, so the two cannot differ.
 //!

@@ -1,4 +1,4 @@
-//! What an organization looks at first: totals, changes of scores with their cause, failing gates, and the ranking.
+//! The overview of an organization: totals, changes of scores with their causes, failing gates, and the ranking.
 
 use std::collections::BTreeSet;
 
@@ -13,52 +13,52 @@ use utoipa::ToSchema;
 use crate::agents::AgentRow;
 use crate::shared::{average_ms, share};
 
-/// How many days a week has.
+/// Number of days in `week`.
 const WEEK_DAYS: u32 = 7;
 
 /// The overview of an organization.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 pub struct Overview {
-    /// The UTC day that it is about.
+    /// UTC day of the overview.
     #[schema(value_type = String, format = Date)]
     pub day: Day,
-    /// How many agents there are.
+    /// Number of agents in the organization.
     pub agents: u64,
-    /// That day.
+    /// Totals of the day.
     pub today: Totals,
-    /// That day and the six before it.
+    /// Totals of the day and the six days before it.
     pub week: Totals,
-    /// The days of the last 30 on which anything happened, the oldest first.
+    /// Totals of each of the last 30 days that has any evidence, oldest first.
     pub days: Vec<DayTotals>,
-    /// The largest falls of that day, at most 5. Agents that were calibrating when it began are left out.
+    /// Largest falls of scores on the day, at most 5. Agents that were calibrating at the start of the day are left out.
     pub falls: Vec<ChangeRow>,
-    /// The largest rises of that day, at most 5.
+    /// Largest rises of scores on the day, at most 5.
     pub rises: Vec<ChangeRow>,
-    /// The gates that failed on that day, the most often first.
+    /// Gates that failed evaluations on the day, most failures first.
     pub failing_gates: Vec<FailingGate>,
-    /// The first agents by score, each with its last 30 days.
+    /// Agents with the best scores, each with its last 30 days.
     pub ranking: Vec<AgentRow>,
 }
 
-/// What happened, in numbers.
+/// Totals of one or several days.
 #[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
 pub struct Totals {
-    /// Evaluations.
+    /// Number of evaluations.
     pub evaluations: u64,
-    /// Those that passed.
+    /// Number of evaluations that passed.
     pub passed: u64,
-    /// The share that passed; null without an evaluation.
+    /// Share of the evaluations that passed; null without an evaluation.
     #[schema(value_type = Option<f64>)]
     pub pass_rate: Option<Decimal<6>>,
-    /// The average latency; null without an evaluation.
+    /// Average latency; null without an evaluation.
     #[schema(value_type = Option<f64>)]
     pub avg_latency_ms: Option<Decimal<3>>,
-    /// Sessions that began.
+    /// Number of sessions that began.
     pub sessions: u64,
-    /// What they cost in dollars, as far as they say. A session adds at most 10 000.
+    /// Known cost of these sessions in dollars. One session adds at most 10 000.
     #[schema(value_type = f64)]
     pub cost_usd: Decimal<9>,
-    /// Runs that were accepted.
+    /// Number of runs that were accepted.
     pub runs: u64,
 }
 
@@ -75,7 +75,7 @@ impl Totals {
         }
     }
 
-    /// The sum of the days from one on.
+    /// Sums up the days from `from` on.
     fn since(found: &OrgOverview, from: Day) -> Self {
         let (mut counts, mut activity) = (DayCounts::default(), Activity::default());
         found.days.range(from..).for_each(|(_, day)| counts.add(day));
@@ -84,40 +84,40 @@ impl Totals {
     }
 }
 
-/// What happened on one day, in numbers.
+/// Totals of one day.
 #[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
 pub struct DayTotals {
     /// The UTC day.
     #[schema(value_type = String, format = Date)]
     pub day: Day,
-    /// Its totals.
+    /// Totals of the day.
     #[serde(flatten)]
     pub totals: Totals,
 }
 
-/// How the score of an agent changed on a day, and why.
+/// The change of an agent's score on a day, with its cause.
 #[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
 #[schema(as = ScoreChange)]
 pub struct ChangeRow {
-    /// Whose score.
+    /// Id of the agent.
     #[schema(value_type = String)]
     pub agent_id: AgentId,
-    /// By how many points.
+    /// Change of the score, in points.
     pub change: i64,
-    /// The score before the first evaluation of the day.
+    /// Score before the first evaluation of the day.
     #[schema(maximum = 1000)]
     pub score_before: u32,
-    /// The score after the last one.
+    /// Score after the last evaluation of the day.
     #[schema(maximum = 1000)]
     pub score: u32,
-    /// Evaluations of the day.
+    /// Number of evaluations on the day.
     pub evaluations: u64,
-    /// Those that failed.
+    /// Number of evaluations that failed.
     pub failed: u64,
-    /// The gate that failed most often; null if none did.
+    /// Gate with the most failures; null if no gate failed.
     #[schema(value_type = Option<String>)]
     pub gate: Option<Box<str>>,
-    /// The cause in one sentence.
+    /// Cause of the change, in one sentence.
     pub cause: String,
 }
 
@@ -139,7 +139,7 @@ impl ChangeRow {
     }
 }
 
-/// Why a score changed, by what the evaluations of the day were like.
+/// Describes why a score changed, from the counts of the day's evaluations.
 fn cause(points: i64, counts: &DayCounts, worst_gate: Option<&(Box<str>, u64)>) -> String {
     let DayCounts { evaluations, passed, latency_us, .. } = *counts;
     let failed = evaluations.saturating_sub(passed);
@@ -154,17 +154,17 @@ fn cause(points: i64, counts: &DayCounts, worst_gate: Option<&(Box<str>, u64)>) 
     }
 }
 
-/// A gate that failed on a day.
+/// A gate that failed evaluations on a day.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
 pub struct FailingGate {
-    /// The gate.
+    /// Name of the gate.
     #[schema(value_type = String)]
     pub gate: Box<str>,
-    /// Evaluations that it failed on that day.
+    /// Number of evaluations that the gate failed on that day.
     pub failed: u64,
-    /// On the seven days before.
+    /// Number of evaluations that the gate failed on the seven days before.
     pub failed_before: u64,
-    /// Whether it failed on none of these.
+    /// Whether the gate failed no evaluation on the seven days before.
     pub is_new: bool,
 }
 
@@ -175,7 +175,7 @@ impl From<GateFailures> for FailingGate {
 }
 
 impl Overview {
-    /// The overview of a day, with the first agents by score.
+    /// Builds the overview of a day.
     pub fn of(day: Day, found: OrgOverview, ranking: Vec<AgentRow>) -> Self {
         let (today, week) = (Totals::since(&found, day), Totals::since(&found, day.back(WEEK_DAYS - 1)));
         let OrgOverview { agents, days, activity, rises, falls, gates } = found;

@@ -12,14 +12,14 @@ use utoipa::ToSchema;
 /// A page of records.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 pub struct RecordsPage {
-    /// The records in their order: spans and what has no time first, then by time.
+    /// Records: first spans and records without a time, then log records by time.
     pub data: Vec<RecordView>,
-    /// Where the next page begins; null on the last one.
+    /// Cursor of the next page; null on the last page.
     pub next_cursor: Option<String>,
 }
 
 impl RecordsPage {
-    /// The view of a page.
+    /// Builds the view of a page.
     pub fn of(page: SessionRecords, next_cursor: Option<String>) -> Self {
         Self { data: page.records.into_iter().map(RecordView::of).collect(), next_cursor }
     }
@@ -29,115 +29,115 @@ impl RecordsPage {
 #[derive(Clone, Debug, Serialize, ToSchema)]
 #[schema(as = SessionRecord)]
 pub struct RecordView {
-    /// When it happened; of a span, when it began.
+    /// Time of the record. For a span: its start.
     #[schema(value_type = Option<String>, format = DateTime)]
     pub at: Option<Timestamp>,
-    /// When a span ended.
+    /// End of a span.
     #[schema(value_type = Option<String>, format = DateTime)]
     pub until: Option<Timestamp>,
     /// `logs` or `spans`.
     #[schema(value_type = String)]
     pub signal: Signal,
-    /// The kind of agent that it comes from, such as `claude-code`.
+    /// Kind of the agent that sent the record, such as `claude-code`.
     #[schema(value_type = String)]
     pub agent: Agent,
-    /// What it says.
+    /// Facts of the record.
     pub facts: Vec<FactView>,
 }
 
 impl RecordView {
-    /// The view of a record.
+    /// Builds the view of a record.
     pub fn of(SessionRecord { at, until, signal, agent, facts }: SessionRecord) -> Self {
         Self { at, until, signal, agent, facts: facts.into_iter().map(FactView::of).collect() }
     }
 }
 
-/// What a fact is about.
+/// The kind of a fact.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum FactKind {
     /// A tool was called.
     ToolResult,
-    /// The user said something.
+    /// The user sent a prompt.
     Prompt,
     /// A model was called.
     ApiRequest,
     /// A call of a model failed.
     ApiError,
-    /// A call of a tool was allowed or not.
+    /// A call of a tool was allowed or denied.
     ToolDecision,
     /// The user rated the session.
     Feedback,
-    /// The context was made shorter.
+    /// The context was compacted.
     Compaction,
     /// The model refused.
     Refusal,
 }
 
-/// One fact of a record. What a fact of its kind does not have, or what was not said, is absent.
+/// One fact of a record. A field is absent if facts of this kind do not have it, or if its value is unknown.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 #[schema(as = SessionFact)]
 pub struct FactView {
-    /// What it is about.
+    /// Kind of the fact.
     pub kind: FactKind,
-    /// The tool.
+    /// Name of the tool.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tool: Option<String>,
     /// Whether the call succeeded.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ok: Option<bool>,
-    /// How long it took.
+    /// Duration of the call.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<f64>)]
     pub duration_ms: Option<Decimal<3>>,
-    /// The kind of error.
+    /// Type of the error.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error_type: Option<String>,
-    /// The HTTP status of a call that failed.
+    /// HTTP status of a failed call.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub status: Option<u64>,
-    /// The model.
+    /// Name of the model.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
-    /// Tokens that were sent.
+    /// Number of input tokens.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub input_tokens: Option<u64>,
-    /// Tokens that came back.
+    /// Number of output tokens.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub output_tokens: Option<u64>,
-    /// Tokens that were read from the cache.
+    /// Number of tokens that were read from the cache.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cache_read_tokens: Option<u64>,
-    /// Tokens that were written to the cache.
+    /// Number of tokens that were written to the cache.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cache_creation_tokens: Option<u64>,
-    /// Whether these are the sums over an agent's calls, which count only where no call says how much it used.
+    /// Whether tokens and cost are sums over several calls. Sums count only if no single call reports its usage.
     #[serde(skip)]
     #[schema(ignore)]
     pub is_sum: bool,
-    /// What it cost in dollars.
+    /// Cost in dollars.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<f64>)]
     pub cost_usd: Option<Decimal<9>>,
     /// Whether the call of the tool was allowed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub accepted: Option<bool>,
-    /// Who decided: `user`, `policy`, `hook` or `unknown`.
+    /// Who allowed or denied the call: `user`, `policy`, `hook` or `unknown`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub decided_by: Option<&'static str>,
-    /// -1, 0 or 1.
+    /// Rating by the user: -1, 0 or 1.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rating: Option<i8>,
-    /// Tokens of the context before it was made shorter.
+    /// Number of tokens in the context before the compaction.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tokens_before: Option<u64>,
-    /// And after.
+    /// Number of tokens in the context after the compaction.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tokens_after: Option<u64>,
 }
 
 impl FactView {
-    /// A fact without further details.
+    /// Creates a fact without further fields.
     pub fn bare(kind: FactKind) -> Self {
         Self {
             kind,
@@ -207,7 +207,7 @@ fn millis(us: u64) -> Decimal<3> {
     Decimal::from_units(i128::from(us))
 }
 
-/// A cost that no decimal can hold is shown as the largest.
+/// Converts a cost to dollars. A cost that is too large for the decimal becomes the largest value.
 fn dollars(cost: NanoUsd) -> Decimal<9> {
     ratio(cost.nano().min(u128::from(u64::MAX)), 1_000_000_000)
 }
@@ -228,7 +228,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_fact_says_what_it_knows_and_no_more() {
+    fn facts_contain_only_known_values() {
         let tokens = Tokens { input: 10, output: 2, cache_read: 3, cache_creation: 0 };
         let request = ApiRequest {
             model: Some("m".to_owned()),

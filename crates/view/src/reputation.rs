@@ -14,40 +14,40 @@ use crate::shared::LifecycleView;
 #[derive(Clone, Debug, Serialize, ToSchema)]
 #[schema(as = RecordReply)]
 pub struct ReputationView<'a> {
-    /// The agent.
+    /// Id of the agent.
     #[schema(value_type = String)]
     pub agent_id: &'a AgentId,
-    /// 0 to 1000.
+    /// Score from 0 to 1000.
     #[schema(maximum = 1000)]
     pub score: u32,
     /// How settled the score is.
     pub lifecycle: LifecycleView,
     /// The same as `lifecycle`.
     pub status: LifecycleView,
-    /// Evaluations in the window.
+    /// Number of evaluations in the window.
     #[schema(maximum = 500)]
     pub eval_count: u64,
     /// The same as `eval_count`.
     #[schema(maximum = 500)]
     pub evaluations: u64,
-    /// The most evaluations that count.
+    /// Maximum number of evaluations in the window.
     pub window_size: usize,
-    /// Those that passed.
+    /// Number of evaluations in the window that passed.
     pub passed: u64,
-    /// The share that passed, 0 to 1.
+    /// Share of the evaluations that passed, from 0 to 1.
     #[schema(value_type = f64)]
     pub pass_rate: Decimal<6>,
-    /// The average of the latencies that count.
+    /// Average latency of the evaluations in the window.
     #[schema(value_type = f64)]
     pub avg_latency_ms: Decimal<3>,
-    /// Passes counted back from the newest.
+    /// Number of passes since the last failure.
     pub streak: u64,
-    /// The version of the formula.
+    /// Version of the formula.
     pub formula_version: &'static str,
 }
 
 impl<'a> ReputationView<'a> {
-    /// The record of an agent.
+    /// Builds the reputation of an agent.
     pub fn of(agent_id: &'a AgentId, record: &Record) -> Self {
         let Record { score, eval_count, evaluations, window_size, passed, pass_rate, avg_latency_ms, .. } =
             *record;
@@ -72,51 +72,51 @@ impl<'a> ReputationView<'a> {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
 #[schema(as = IdentityReply)]
 pub struct IdentityView {
-    /// The identity.
+    /// Id of the identity.
     #[schema(value_type = String, format = Uuid)]
     pub identity_id: IdentityId,
-    /// The time that the scores are of.
+    /// Time of the scores.
     #[schema(value_type = String, format = DateTime)]
     pub as_of: Timestamp,
-    /// The weighted mean of the categories over 90 days.
+    /// Weighted mean of the categories over 90 days.
     #[schema(value_type = f64)]
     pub overall_score: Decimal<6>,
-    /// The mean of the events about work.
+    /// Mean of the events about work.
     #[schema(value_type = f64)]
     pub task_quality_score: Decimal<6>,
-    /// The mean of the events about payment.
+    /// Mean of the events about payment.
     #[schema(value_type = f64)]
     pub economic_score: Decimal<6>,
-    /// The mean of the events about keys and sessions.
+    /// Mean of the events about keys and sessions.
     #[schema(value_type = f64)]
     pub identity_hygiene_score: Decimal<6>,
-    /// Events in the window.
+    /// Number of events in the window.
     pub total_events: u64,
-    /// Those above 0.
+    /// Number of events with a change above 0.
     pub positive_events: u64,
-    /// Those below 0.
+    /// Number of events with a change below 0.
     pub negative_events: u64,
-    /// How much there is to go by, 0 to 1.
+    /// Confidence from 0 to 1, which grows with the number of events.
     #[schema(value_type = f64)]
     pub confidence: Decimal<6>,
-    /// The overall score a week before.
+    /// Overall score 7 days before.
     #[schema(value_type = f64)]
     pub score_7d_ago: Decimal<6>,
-    /// The overall score 30 days before.
+    /// Overall score 30 days before.
     #[schema(value_type = f64)]
     pub score_30d_ago: Decimal<6>,
-    /// The change since then; null if there were no events then.
+    /// Change of the overall score in 7 days; null if there were no events 7 days before.
     #[schema(value_type = Option<f64>)]
     pub trend_7d: Option<Decimal<6>>,
-    /// The change since then; null if there were no events then.
+    /// Change of the overall score in 30 days; null if there were no events 30 days before.
     #[schema(value_type = Option<f64>)]
     pub trend_30d: Option<Decimal<6>>,
-    /// The version of the formula.
+    /// Version of the formula.
     pub formula_version: &'static str,
 }
 
 impl IdentityView {
-    /// The reputation of an identity.
+    /// Builds the reputation of an identity.
     pub fn of(identity_id: IdentityId, standing: &Standing) -> Self {
         Self {
             identity_id,

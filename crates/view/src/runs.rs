@@ -1,4 +1,4 @@
-//! Runs: scorecards, and who did best at a spec.
+//! Runs: scorecards, and the ranking of a spec.
 
 use renown_core::ids::{AgentId, RunId, SpecId, Workspace};
 use renown_core::scorecard::{Axes, BaselineShown, FORMULA_VERSION, Outcome, Resources, Tier};
@@ -13,22 +13,22 @@ use utoipa::ToSchema;
 #[derive(Serialize, ToSchema)]
 #[schema(as = RunsReply)]
 pub struct RunsPage<'r> {
-    /// The last accepted first.
+    /// Runs, the last accepted first.
     pub data: Vec<RunView<'r>>,
-    /// Where the next page begins; null on the last one.
+    /// Cursor of the next page; null on the last page.
     pub next_cursor: Option<String>,
 }
 
-/// How a run ended: all of it worked, some of it did, or nothing usable came out.
+/// The outcome of a run: `completed` (all gates passed), `blocked` (partial progress) or `failed` (no usable output).
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 #[schema(as = RunOutcome)]
 pub enum OutcomeName {
-    /// All of it worked.
+    /// All gates passed.
     Completed,
-    /// Some of it did.
+    /// Partial progress with retries.
     Blocked,
-    /// Nothing usable came out.
+    /// No usable output.
     Failed,
 }
 
@@ -39,12 +39,12 @@ pub enum OutcomeName {
 pub struct StageShape {
     name: String,
     passed: bool,
-    /// How often it was tried; once if absent.
+    /// Number of attempts; default: 1.
     #[schema(minimum = 1)]
     attempts: Option<u64>,
 }
 
-/// What a run consumed, as far as it is known.
+/// The known resource usage of a run.
 #[derive(ToSchema)]
 #[schema(as = RunResources)]
 #[expect(dead_code, reason = "only its shape is read, for the document")]
@@ -60,37 +60,37 @@ pub struct ResourcesShape {
 #[derive(Serialize, ToSchema)]
 #[schema(as = ScoreReply)]
 pub struct ScoreView<'r> {
-    /// Its id.
+    /// Id of the run.
     #[schema(value_type = String)]
     pub run_id: &'r RunId,
-    /// Whose run it is.
+    /// Id of the agent.
     #[schema(value_type = String)]
     pub agent_id: &'r AgentId,
-    /// The workspace whose runs it is compared with.
+    /// Workspace of the run, whose runs are compared with each other.
     #[schema(value_type = String)]
     pub workspace: &'r Workspace,
-    /// The task that agents compete on.
+    /// Task that agents compete on.
     #[schema(value_type = Option<String>)]
     pub spec_id: Option<&'r SpecId>,
-    /// 0 to 100; null if scoring failed inside.
+    /// Score from 0 to 100; null after an internal error.
     #[schema(maximum = 100)]
     pub score: Option<u8>,
-    /// The name of the score's range.
+    /// Name of the score's range.
     #[schema(value_type = TierName)]
     pub tier: Tier,
-    /// The version of the formula.
+    /// Version of the formula.
     pub formula_version: &'r str,
-    /// The parts of the score.
+    /// Parts of the score.
     #[schema(value_type = Option<AxesShape>)]
     pub axes: Option<Axes>,
-    /// Axes that could not be computed and are 50.
+    /// Axes that could not be computed and have the default value 50.
     pub defaulted: &'r [String],
-    /// Parts of what was sent that do not count: impossible ones, which are as good as absent, and unknown fields.
+    /// Parts of the request that do not count: invalid values, which count as absent, and unknown fields.
     pub warnings: &'r [String],
-    /// What its wall time was compared with.
+    /// Baseline that the wall time was compared with.
     #[schema(value_type = Option<BaselineShape>)]
     pub baseline: Option<BaselineShown>,
-    /// When it was scored.
+    /// Time when the run was scored.
     #[schema(value_type = String, format = DateTime)]
     pub scored_at: Timestamp,
 }
@@ -99,7 +99,7 @@ pub struct ScoreView<'r> {
 #[derive(Serialize, ToSchema)]
 #[schema(as = Tier)]
 pub enum TierName {
-    /// Without a score.
+    /// No score.
     Unranked,
     /// 0 to 39.
     Bronze,
@@ -111,7 +111,7 @@ pub enum TierName {
     Elite,
 }
 
-/// The axes of a score, 0 to 100 each.
+/// The axes of a score, each from 0 to 100.
 #[derive(ToSchema)]
 #[schema(as = RunAxes)]
 #[expect(dead_code, reason = "only its shape is read, for the document")]
@@ -126,18 +126,18 @@ pub struct AxesShape {
     resource_efficiency: u8,
 }
 
-/// What the wall time was compared with.
+/// The baseline of the wall time.
 #[derive(ToSchema)]
 #[schema(as = RunBaseline)]
 #[expect(dead_code, reason = "only its shape is read, for the document")]
 pub struct BaselineShape {
-    /// The median of the runs; null without one.
+    /// Median wall time of the compared runs; null without such runs.
     p50_ms: Option<f64>,
     runs: u64,
 }
 
 impl<'r> ScoreView<'r> {
-    /// The scorecard of a run.
+    /// Builds the scorecard of a run.
     pub fn of(run: &'r Run) -> Self {
         let scored = run.scored.as_ref();
         Self {
@@ -157,43 +157,43 @@ impl<'r> ScoreView<'r> {
     }
 }
 
-/// A run with all that is known of it.
+/// A run with everything known about it.
 #[derive(Serialize, ToSchema)]
 #[schema(as = RunReply)]
 pub struct RunView<'r> {
-    /// The scorecard.
+    /// Scorecard of the run.
     #[serde(flatten)]
     pub score: ScoreView<'r>,
-    /// How it ended.
+    /// Outcome of the run.
     #[schema(value_type = OutcomeName)]
     pub outcome: &'static str,
-    /// How long it took in milliseconds.
+    /// Wall time of the run, in milliseconds.
     pub wall_ms: Option<u64>,
-    /// Its stages, as they were sent.
+    /// Stages of the run, as they were sent.
     #[schema(value_type = Option<Vec<StageShape>>)]
     pub stages: Option<&'r RawValue>,
-    /// What it consumed.
+    /// Resource usage of the run.
     #[schema(value_type = ResourcesShape)]
     pub resources: Resources,
-    /// When it began.
+    /// Start of the run.
     #[schema(value_type = Option<String>, format = DateTime)]
     pub started_at: Option<Timestamp>,
-    /// When it ended.
+    /// End of the run.
     #[schema(value_type = String, format = DateTime)]
     pub finished_at: Timestamp,
-    /// The branch with its work.
+    /// Branch with the work of the run.
     pub branch: Option<&'r str>,
-    /// The pull request with its work.
+    /// Pull request with the work of the run.
     pub pull_request: Option<&'r str>,
-    /// What else was sent.
+    /// Other data that was sent with the run.
     #[schema(value_type = Option<serde_json::Map<String, serde_json::Value>>)]
     pub attributes: Option<&'r RawValue>,
 }
 
 impl<'r> RunView<'r> {
-    /// The view of a run.
+    /// Builds the view of a run.
     pub fn of(run: &'r Run) -> Self {
-        // What is kept was JSON when it came.
+        // These texts were valid JSON when they were stored, so parsing them cannot fail.
         let json =
             |text: &'r Option<String>| text.as_deref().and_then(|text| serde_json::from_str(text).ok());
         Self {
@@ -211,22 +211,22 @@ impl<'r> RunView<'r> {
     }
 }
 
-/// Who did best.
+/// The ranking of the agents that attempted a spec.
 #[derive(Serialize, ToSchema)]
 #[schema(as = CompetitionReply)]
 pub struct Competition<'r> {
-    /// The task that agents compete on.
+    /// Task that agents compete on.
     #[schema(value_type = String)]
     pub spec_id: &'r SpecId,
-    /// The first of the ranking, if its run completed.
+    /// First agent of the ranking, if its run completed.
     #[schema(value_type = Option<String>)]
     pub winner: Option<&'r AgentId>,
-    /// Every agent with its best run, the best first.
+    /// Every agent with its best run, best first.
     pub ranking: Vec<RankedRun<'r>>,
 }
 
 impl<'r> Competition<'r> {
-    /// The competition of a spec, of runs in their order.
+    /// Builds the competition of a spec from its ranked runs.
     pub fn of(spec_id: &'r SpecId, ranked: &'r [Run]) -> Self {
         let won = |run: &&Run| run.report.outcome == Outcome::Completed && run.scored.is_some();
         let winner = ranked.first().filter(won).map(|run| &run.agent);
@@ -238,28 +238,28 @@ impl<'r> Competition<'r> {
 #[derive(Serialize, ToSchema)]
 #[schema(as = RankedReply)]
 pub struct RankedRun<'r> {
-    /// Its place, from 1.
+    /// Rank of the agent, from 1.
     pub rank: usize,
-    /// Whose run it is.
+    /// Id of the agent.
     #[schema(value_type = String)]
     pub agent_id: &'r AgentId,
-    /// Its id.
+    /// Id of its best run.
     #[schema(value_type = String)]
     pub run_id: &'r RunId,
-    /// The scorecard.
+    /// Score from 0 to 100; null after an internal error.
     #[schema(maximum = 100)]
     pub score: Option<u8>,
-    /// The name of the score's range.
+    /// Name of the score's range.
     #[schema(value_type = TierName)]
     pub tier: Tier,
-    /// The parts of the score.
+    /// Parts of the score.
     #[schema(value_type = Option<AxesShape>)]
     pub axes: Option<Axes>,
-    /// How long it took in milliseconds.
+    /// Wall time of the run, in milliseconds.
     pub wall_ms: Option<u64>,
-    /// The branch with its work.
+    /// Branch with the work of the run.
     pub branch: Option<&'r str>,
-    /// The pull request with its work.
+    /// Pull request with the work of the run.
     pub pull_request: Option<&'r str>,
 }
 

@@ -1,4 +1,4 @@
-//! Sessions: how well they went, and what their traces say.
+//! Sessions: their performance, and the metrics of their traces.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -22,9 +22,9 @@ use utoipa::ToSchema;
 #[derive(Serialize, ToSchema)]
 #[schema(as = SessionsReply)]
 pub struct SessionsPage<'s> {
-    /// The last to begin first.
+    /// Sessions, the one that began last first.
     pub data: Vec<SessionView<'s>>,
-    /// Where the next page begins; null on the last one.
+    /// Cursor of the next page; null on the last page.
     pub next_cursor: Option<String>,
 }
 
@@ -32,32 +32,32 @@ pub struct SessionsPage<'s> {
 #[derive(Serialize, ToSchema)]
 #[schema(as = Session)]
 pub struct SessionView<'s> {
-    /// Its id.
+    /// Id of the session.
     #[schema(value_type = String)]
     pub session_id: &'s SessionId,
-    /// Whose it is.
+    /// Id of the agent.
     #[schema(value_type = String)]
     pub agent_id: &'s AgentId,
-    /// Whether something of it is still expected.
+    /// Whether the session may still receive records.
     pub open: bool,
-    /// Its first event; null if none has a time.
+    /// Time of the first event; null if no event has a time.
     #[schema(value_type = Option<String>, format = DateTime)]
     pub started_at: Option<Timestamp>,
-    /// Its last event.
+    /// Time of the last event; null if no event has a time.
     #[schema(value_type = Option<String>, format = DateTime)]
     pub ended_at: Option<Timestamp>,
-    /// When something of it arrived last.
+    /// Time when data of the session last arrived.
     #[schema(value_type = String, format = DateTime)]
     pub last_seen: Timestamp,
-    /// Since when it is over.
+    /// Time when the session was closed; null while it is open.
     #[schema(value_type = Option<String>, format = DateTime)]
     pub closed_at: Option<Timestamp>,
-    /// How well it went; null where only signals were sent.
+    /// Performance of the session; null if there is nothing to score, for example if only signals were sent.
     #[schema(value_type = Option<PerformanceShape>)]
-    pub performance: Option<SessionReport<'s>>,
-    /// What its traces say, in short.
+    pub performance: Option<Report<'s>>,
+    /// Metrics of the traces, in short.
     pub metrics: MetricsSummary,
-    /// How many traces it has.
+    /// Number of traces.
     pub trace_count: u64,
 }
 
@@ -68,7 +68,7 @@ pub struct SessionDetail<'s> {
     /// The session.
     #[serde(flatten)]
     pub session: SessionView<'s>,
-    /// Its traces.
+    /// Traces of the session.
     pub traces: Vec<TraceView<'s>>,
 }
 
@@ -76,21 +76,21 @@ pub struct SessionDetail<'s> {
 #[derive(Serialize, ToSchema)]
 #[schema(as = SessionTrace)]
 pub struct TraceView<'s> {
-    /// Its id.
+    /// Id of the trace.
     #[schema(value_type = String)]
     pub trace_id: &'s TraceId,
-    /// When it began.
+    /// Start of the trace.
     #[schema(value_type = Option<String>, format = DateTime)]
     pub started_at: Option<Timestamp>,
-    /// The signals that are known, by name.
+    /// Known signals by name.
     #[schema(value_type = BTreeMap<String, f64>)]
     pub signals: BTreeMap<&'static str, Unit>,
-    /// Whether they were sent, or derived from telemetry.
+    /// Whether the signals were sent, or derived from telemetry.
     #[schema(value_type = Option<SourceName>)]
     pub source: Option<Source>,
 }
 
-/// Where signals come from: `sent`, `derived`, or some of each, `mixed`.
+/// The source of signals: `sent`, `derived` from telemetry, or `mixed`.
 #[derive(Serialize, ToSchema)]
 #[schema(as = SignalSource)]
 #[serde(rename_all = "lowercase")]
@@ -101,34 +101,34 @@ pub(crate) enum SourceName {
     Mixed,
 }
 
-/// Both metrics, without what they were made of.
+/// Both metrics, without the details of their computation.
 #[derive(Serialize, ToSchema)]
 pub struct MetricsSummary {
-    /// How reliable the agent was.
+    /// Reliability of the agent.
     pub agent_reliability: MetricSummary,
-    /// How consistent its traces were.
+    /// Consistency of the agent's traces.
     pub agent_consistency: MetricSummary,
 }
 
-/// A metric, without what it was made of.
+/// A metric, without the details of its computation.
 #[derive(Serialize, ToSchema)]
 pub struct MetricSummary {
-    /// 0 to 1, four places.
+    /// Score from 0 to 1, with four decimals.
     #[schema(value_type = f64)]
     pub score: Decimal<4>,
     /// The result in one sentence.
     #[schema(value_type = String)]
     pub reason: Cow<'static, str>,
-    /// The score from which it passes.
+    /// Lowest score that passes.
     #[schema(value_type = f64)]
     pub threshold: Unit,
     /// Whether the score reaches the threshold.
     pub passed: bool,
-    /// The name of the score's range.
+    /// Name of the score's range.
     pub band: &'static str,
-    /// Whether there was anything to evaluate; if not, the score is 1.
+    /// Whether any trace could be evaluated; if not, the score is 1.
     pub evaluable: bool,
-    /// The version of the formula.
+    /// Version of the formula.
     pub formula_version: &'static str,
 }
 
@@ -140,7 +140,7 @@ impl From<BriefMetric> for MetricSummary {
 }
 
 impl<'s> SessionView<'s> {
-    /// The view of a session.
+    /// Builds the view of a session.
     pub fn of(session: &'s StoredSession) -> Self {
         let performance = report(session);
         let ledger = session.ledger.as_ref();
@@ -158,14 +158,14 @@ impl<'s> SessionView<'s> {
         }
     }
 
-    /// Whether there was anything to score.
+    /// Returns whether the session has a performance.
     pub fn is_scored(&self) -> bool {
         self.performance.is_some()
     }
 }
 
 impl MetricsSummary {
-    /// Those of a session, at the default weights and thresholds.
+    /// Builds the metrics of a session with the default weights and thresholds.
     pub fn of_session(session: &StoredSession) -> Self {
         let metrics = &session.summary.metrics;
         Self {
@@ -176,7 +176,7 @@ impl MetricsSummary {
 }
 
 impl<'s> SessionDetail<'s> {
-    /// The view of a session that was read with its traces.
+    /// Builds the view of a session that was read with its traces.
     pub fn of(session: &'s StoredSession) -> Self {
         Self { session: SessionView::of(session), traces: session.traces.iter().map(TraceView::of).collect() }
     }
@@ -196,13 +196,13 @@ impl<'s> TraceView<'s> {
     }
 }
 
-/// How well a session went, and whose it was by all that is known of it. `None` if there is nothing to score.
-pub fn report(session: &StoredSession) -> Option<SessionReport<'_>> {
+/// Returns the performance of a session, with the agent id that the store determined. `None` if there is nothing to score.
+pub fn report(session: &StoredSession) -> Option<Report<'_>> {
     let report = session.ledger.as_ref()?.report()?;
     Some(SessionReport { agent_id: session.agent.as_str(), ..report })
 }
 
-/// The name of a kind of agent, for people.
+/// Returns the display name of a kind of agent.
 pub fn kind_name(agent: Agent) -> &'static str {
     match agent {
         Agent::ClaudeCode => "Claude Code",
@@ -216,31 +216,31 @@ pub fn kind_name(agent: Agent) -> &'static str {
     }
 }
 
-/// The traces of a session as the metrics take them.
+/// Converts the traces of a session to the input of the metrics.
 pub fn session_of(session: &StoredSession) -> Session {
     let traces = session.traces.iter().map(|trace| trace.trace.clone()).collect();
-    // Each trace is there once: by its id in the store, and those that are derived are merged into it.
+    // Trace ids are unique in the store, and derived traces are merged with sent ones, so this cannot fail.
     Session::new(traces).unwrap_or_default()
 }
 
-/// How well a session went.
+/// The performance of a session.
 #[derive(ToSchema)]
 #[schema(as = Performance)]
 #[expect(dead_code, reason = "only its shape is read, for the document")]
 pub struct PerformanceShape {
-    /// The masque that the agent wore, or `unknown`.
+    /// Masque of the agent, or `unknown`.
     masque: String,
-    /// Whole minutes.
+    /// Duration in whole minutes.
     duration_min: u64,
     dimensions: DimensionsShape,
-    /// 0 to 10, one decimal.
+    /// Performance from 0 to 10, with one decimal.
     #[schema(minimum = 0, maximum = 10)]
     composite: f64,
     recommendation: RecommendationName,
     stats: StatsShape,
     session_id: String,
     agent_id: String,
-    /// The kind of agent, such as `claude-code`.
+    /// Kind of the agent, such as `claude-code`.
     agent: String,
     #[schema(format = DateTime)]
     started_at: Option<String>,
@@ -251,7 +251,7 @@ pub struct PerformanceShape {
     signals: CountsShape,
 }
 
-/// What to do with the masque.
+/// The recommendation for the masque.
 #[derive(Serialize, ToSchema)]
 #[schema(as = Recommendation)]
 #[serde(rename_all = "lowercase")]
@@ -262,7 +262,7 @@ pub(crate) enum RecommendationName {
     Doff,
 }
 
-/// 0 to 10 each, one decimal.
+/// The dimensions of the performance, each from 0 to 10 with one decimal.
 #[derive(ToSchema)]
 #[schema(as = PerformanceDimensions)]
 #[expect(dead_code, reason = "only its shape is read, for the document")]
@@ -274,12 +274,12 @@ pub(crate) struct DimensionsShape {
     cost_efficiency: f64,
 }
 
-/// The sums that the dimensions were made of.
+/// The sums that the dimensions are computed from.
 #[derive(ToSchema)]
 #[schema(as = PerformanceStats)]
 #[expect(dead_code, reason = "only its shape is read, for the document")]
 pub(crate) struct StatsShape {
-    /// Dollars, two decimals.
+    /// Cost in dollars, with two decimals.
     total_cost: f64,
     total_tools: u64,
     tools_ok: u64,
@@ -289,14 +289,14 @@ pub(crate) struct StatsShape {
     cache_tokens: u64,
 }
 
-/// Which of `tools`, `prompts`, `cost` and `tokens` there is evidence of.
+/// Which of `tools`, `prompts`, `cost` and `tokens` the evidence contains.
 #[derive(ToSchema)]
 #[schema(as = PerformanceCoverage)]
 #[expect(dead_code, reason = "only its shape is read, for the document")]
 pub(crate) struct CoverageShape {
     present: Vec<String>,
     missing: Vec<String>,
-    /// Those of the present that only some of the calls have.
+    /// Present kinds that only some of the calls have.
     partial: Vec<String>,
     /// `logs` or `spans`.
     signal: String,
@@ -304,7 +304,7 @@ pub(crate) struct CoverageShape {
     cost_source: String,
 }
 
-/// What else was counted.
+/// Other counts.
 #[derive(ToSchema)]
 #[schema(as = PerformanceSignals)]
 #[expect(dead_code, reason = "only its shape is read, for the document")]
@@ -313,7 +313,7 @@ pub(crate) struct CountsShape {
     accepts: u64,
     rejects: u64,
     rejects_by_user: u64,
-    /// The latest: -1, 0 or 1.
+    /// Latest rating by the user: -1, 0 or 1.
     feedback: Option<i8>,
     compactions: u64,
     refusals: u64,

@@ -1,4 +1,4 @@
-//! Everything that is known of an agent, on one page.
+//! Everything known about an agent, on one page.
 
 use renown_core::identity::{Windows, identity_of};
 use renown_core::ids::{AgentId, IdentityId, OrgId, Slug};
@@ -15,36 +15,36 @@ use crate::reputation::{IdentityView, ReputationView};
 use crate::runs::{RunView, TierName};
 use crate::sessions::{MetricsSummary, SessionView};
 
-/// How many of an agent's runs, and of its sessions, are shown with it.
+/// Number of an agent's latest runs in its standing.
 pub const RUNS_SHOWN: usize = 10;
-/// How many of an agent's sessions are shown with it.
+/// Number of an agent's latest sessions in its standing.
 pub const SESSIONS_SHOWN: usize = 10;
 
-/// What a store says of an agent, as a standing needs it.
+/// What a store knows about an agent: the input of [`AgentStanding`].
 #[derive(Debug)]
 pub struct AgentFacts {
-    /// Whose agent it is.
+    /// Organization of the agent.
     pub org: OrgId,
-    /// The agent.
+    /// Id of the agent.
     pub agent: AgentId,
-    /// The time that the identity's reputation is of.
+    /// Time of the identity's reputation.
     pub as_of: Timestamp,
-    /// The agent in a list; `None` if it was never seen.
+    /// Row of the agent; `None` if the agent is unknown.
     pub known: Option<AgentSummary>,
-    /// Who may see it.
+    /// Whether the agent is public, and under which name.
     pub publication: Publication,
-    /// The sums of its window.
+    /// Sums of the agent's window.
     pub tally: Tally,
-    /// Its latest runs, at most [`RUNS_SHOWN`].
+    /// Latest runs, at most [`RUNS_SHOWN`].
     pub runs: Vec<Run>,
-    /// Its latest sessions, at most [`SESSIONS_SHOWN`].
+    /// Latest sessions, at most [`SESSIONS_SHOWN`].
     pub sessions: Vec<StoredSession>,
-    /// What the events of its identity add up to.
+    /// Sums of the identity's events.
     pub identity: Windows,
 }
 
 impl AgentFacts {
-    /// Everything that is known of the agent, as it is shown.
+    /// Builds the standing of the agent.
     pub fn standing(&self) -> AgentStanding<'_> {
         let identity_id = identity_of(&self.org, &self.agent);
         let scored = self.runs.iter().find(|run| run.scored.is_some());
@@ -68,39 +68,33 @@ impl AgentFacts {
     }
 }
 
-/// Days of the chart of an agent's score, and of a week.
+/// Number of days in [`AgentHistory::month`].
 pub const MONTH_DAYS: u32 = 30;
-/// Days of a week.
+/// Number of days in [`AgentHistory::week`].
 pub const WEEK_DAYS: u32 = 7;
 
-/// What a page about an agent shows beside its standing: its window and its days.
+/// The parts of an agent's page that are not in its standing: its window and its days.
 #[derive(Debug)]
 pub struct AgentHistory {
-    /// Its window.
+    /// Window of the agent.
     pub window: Window,
-    /// The evaluations of its window, the latest first.
+    /// Evaluations of the window, latest first.
     pub latest: Vec<EvaluationView>,
-    /// Its last [`MONTH_DAYS`].
+    /// The last [`MONTH_DAYS`] days.
     pub month: AgentBreakdown,
-    /// Its last [`WEEK_DAYS`].
+    /// The last [`WEEK_DAYS`] days.
     pub week: AgentBreakdown,
 }
 
 impl AgentHistory {
-    /// The first days of the month and of the week that end with a day.
+    /// Returns the first days of the month and of the week that end today.
     pub fn first_days(today: Day) -> [Day; 2] {
         [today.back(MONTH_DAYS - 1), today.back(WEEK_DAYS - 1)]
     }
 
-    /// The history of an agent, of its latest evaluations (at most 500, the latest first) and of the days from
-    /// [`Self::first_days`] on.
-    pub fn of(
-        agent: &AgentId,
-        today: Day,
-        latest: &[StoredEvaluation],
-        month: AgentDays,
-        week: AgentDays,
-    ) -> Self {
+    /// Builds the history of an agent from its latest evaluations (at most 500, latest first) and from the days since
+    /// [`Self::first_days`].
+    pub fn of(agent: &AgentId, today: Day, latest: &[Event], month: AgentDays, week: AgentDays) -> Self {
         let [month_from, week_from] = Self::first_days(today);
         Self {
             window: latest.iter().rev().map(StoredEvaluation::sample).collect(),
@@ -111,38 +105,38 @@ impl AgentHistory {
     }
 }
 
-/// Everything that is known of an agent.
+/// Everything known about an agent.
 #[derive(Serialize, ToSchema)]
 #[schema(as = AgentStanding)]
 pub struct AgentStanding<'s> {
-    /// Its id.
+    /// Id of the agent.
     #[schema(value_type = String)]
     pub agent_id: &'s AgentId,
-    /// The identity of the agent, a UUIDv5 of its organization and id.
+    /// Identity of the agent: a UUIDv5 of its organization and id.
     #[schema(value_type = String, format = Uuid)]
     pub identity_id: IdentityId,
-    /// Null if it was never seen.
+    /// Time when the agent was first named; null if the agent is unknown.
     #[schema(value_type = Option<String>, format = DateTime)]
     pub first_seen: Option<Timestamp>,
-    /// Null if it was never seen.
+    /// Time when evidence of the agent was last accepted; null if the agent is unknown.
     #[schema(value_type = Option<String>, format = DateTime)]
     pub last_seen: Option<Timestamp>,
-    /// Whether it is shown to everybody.
+    /// Whether the agent has a public page.
     pub public: bool,
-    /// The name under which it is.
+    /// Name in the address of the public page.
     #[schema(value_type = Option<String>)]
     pub slug: Option<Slug>,
-    /// Its reputation.
+    /// Reputation of the agent.
     pub reputation: ReputationView<'s>,
-    /// The long-term reputation of its identity.
+    /// Long-term reputation of the agent's identity.
     pub identity_reputation: IdentityView,
-    /// That of its latest run with a score.
+    /// Tier of the latest run with a score.
     #[schema(value_type = TierName)]
     pub tier: Tier,
-    /// Its latest runs.
+    /// Latest runs.
     pub runs: Vec<RunView<'s>>,
-    /// Its latest sessions.
+    /// Latest sessions.
     pub sessions: Vec<SessionView<'s>>,
-    /// What the traces of its latest session say, in short; null without one.
+    /// Metrics of the latest session, in short; null without a session.
     pub metrics: Option<MetricsSummary>,
 }

@@ -1,4 +1,4 @@
-//! What goes back to the client: a reply as it is, a message that was judged, or a stream of events, each judged as it arrives.
+//! Replies to the client: an unchanged reply, a judged message, or a stream of events that are judged as they arrive.
 
 use std::sync::Arc;
 
@@ -13,13 +13,13 @@ use hyper::http::response::Parts;
 use hyper::{Response, StatusCode};
 
 use super::sessions::Shared;
-use super::{HttpProxy, Read, ReplyBody, Sent, full, read, redirect, said};
+use super::{ForwardedRequest, HttpProxy, Read, ReplyBody, full, read, redirect, text_reply};
 use crate::framing::Oversized;
 use crate::session::{Effects, Forward, Host, Session};
 use crate::sse::{self, Event, Events, event_of};
 
-/// A reply that was made here: one message, or a batch.
-pub(super) fn made(messages: &[Vec<u8>]) -> Response<ReplyBody> {
+/// Builds a reply of the proxy itself: one message, or a batch.
+pub(super) fn reply_of(messages: &[Vec<u8>]) -> Response<ReplyBody> {
     let (status, body) = match messages {
         [] => (StatusCode::ACCEPTED, Bytes::new()),
         [one] => (StatusCode::OK, one.clone().into()),
@@ -35,67 +35,71 @@ fn batch(messages: &[Vec<u8>]) -> Bytes {
     [b"[".as_slice(), &messages.join(&b','), b"]"].concat().into()
 }
 
-/// Headers by which a reply leads a client elsewhere.
-const LEADING: [&str; 5] = ["alt-svc", "refresh", "link", "content-location", "location"];
+/// Headers with which a reply can send a client to another address.
+const REDIRECTING: [&str; 5] = ["alt-svc", "refresh", "link", "content-location", "location"];
 
 impl<H: Host + Send + Sync + 'static> HttpProxy<H> {
-    /// A reply of the server, judged.
+    /// Judges a reply of the server.
     pub(super) async fn answer(
         self: Arc<Self>,
         reply: Response<Incoming>,
         session: Arc<Shared>,
-        sent: Sent,
+        sent: ForwardedRequest,
     ) -> Response<ReplyBody> {
         let (mut parts, body) = reply.into_parts();
-        // A reason in the server's own words is one of them.
+        // The reason phrase is text of the server that no gate has seen.
         parts.extensions.clear();
-        let led = redirect::location(&parts.headers, &self.upstream.address, &sent.address);
-        for name in LEADING {
+        let location = redirect::location(&parts.headers, &self.upstream.address, &sent.address);
+        for name in REDIRECTING {
             parts.headers.remove(name);
         }
         let refused = |why: &str| {
-            self.end_alone(&session);
-            said(StatusCode::BAD_GATEWAY, why)
+            self.end_if_unshared(&session);
+            text_reply(StatusCode::BAD_GATEWAY, why)
         };
         if parts.status == StatusCode::NOT_MODIFIED {
             return Response::from_parts(parts, full(Bytes::new()));
         }
         if parts.status.is_redirection() {
-            let Some(led) = led.and_then(|led| HeaderValue::try_from(led).ok()) else {
-                return refused("the server's redirect leads elsewhere");
+            let Some(location) = location.and_then(|location| HeaderValue::try_from(location).ok()) else {
+                return refused("the server redirects to another origin");
             };
-            self.end_alone(&session);
-            parts.headers.insert(LOCATION, led);
+            self.end_if_unshared(&session);
+            parts.headers.insert(LOCATION, location);
             parts.headers.remove(CONTENT_LENGTH);
             return Response::from_parts(parts, full(Bytes::new()));
         }
         if parts.status.is_informational() {
-            return refused("the server's reply is of another protocol");
+            return refused("the server's reply switches the protocol");
         }
-        match Kind::of(&parts.headers) {
-            Kind::Events => {
+        match ReplyKind::of(&parts.headers) {
+            ReplyKind::Events => {
                 parts.headers.remove(CONTENT_LENGTH);
                 return Response::from_parts(parts, self.events(body, session, sent));
             }
-            Kind::Unclear => return refused("the server's reply is encoded or of several types"),
-            Kind::Other => {}
+            ReplyKind::Unclear => {
+                return refused("the server's reply is compressed, not UTF-8, or has several content types");
+            }
+            ReplyKind::Other => {}
         }
-        let Ok(read) = read(body).await else { return refused("the server's reply broke off") };
+        let Ok(read) = read(body).await else {
+            return refused("the server's reply ended before it was complete");
+        };
         self.whole(parts, read, &session, sent)
     }
 
-    /// A reply that is not a stream, judged.
+    /// Judges a reply that is not a stream.
     fn whole(
         self: &Arc<Self>,
         parts: Parts,
         read: Read,
         session: &Arc<Shared>,
-        sent: Sent,
+        sent: ForwardedRequest,
     ) -> Response<ReplyBody> {
         let (effects, bytes) = match read {
             Read::Whole(bytes) if bytes.trim_ascii().is_empty() => (Effects::default(), bytes),
             Read::Whole(bytes) if !sent.is_mcp && !looks_like_message(&bytes) => {
-                return passed(parts, bytes);
+                return unchanged(parts, bytes);
             }
             Read::Whole(bytes) if parts.status.as_u16() >= 400 && !Session::is_message(&bytes) => {
                 return self.error_text(parts, &bytes, session);
@@ -105,100 +109,102 @@ impl<H: Host + Send + Sync + 'static> HttpProxy<H> {
                 (session.lock().oversized_from_server(&ids.finish(), &self.host), Bytes::new())
             }
         };
-        self.keep.effects(&effects, &self.pins);
+        self.storage.effects(&effects, &self.pins);
         let is_malformed = effects.malformed.is_some();
         let Effects { forward, to_client, to_server, .. } = effects;
-        self.tell_server(to_server, &sent);
-        let Sent { answered: mut messages, asked, .. } = sent;
+        self.send_to_server(to_server, &sent);
+        let ForwardedRequest { answered: mut messages, awaited, .. } = sent;
         let (body, mut parts) = match forward {
             Forward::AsIs => (bytes, parts),
             Forward::Changed(new) => {
                 let mut parts = parts;
-                // An error of ours is an answer; what only changed its form keeps its status.
+                // An error of the proxy has status 200. A rewritten message keeps its status.
                 parts.status = if parts.status.is_success() { parts.status } else { StatusCode::OK };
                 (new.into(), parts)
             }
             Forward::Nothing => {
                 messages.extend(to_client);
                 if is_malformed {
-                    let given_up = session.lock().give_up(Some(&asked), &self.host);
-                    self.keep.effects(&given_up, &self.pins);
+                    let given_up = session.lock().give_up(Some(&awaited), &self.host);
+                    self.storage.effects(&given_up, &self.pins);
                     messages.extend(given_up.to_client);
                 }
-                self.end_alone(session);
+                self.end_if_unshared(session);
                 if messages.is_empty() && is_malformed {
-                    return said(StatusCode::BAD_GATEWAY, "the server's reply is not a well-formed message");
+                    return text_reply(
+                        StatusCode::BAD_GATEWAY,
+                        "the server's reply is not a well-formed message",
+                    );
                 }
-                return made(&messages);
+                return reply_of(&messages);
             }
         };
-        self.end_alone(session);
-        let body = if messages.is_empty() { body } else { together(messages, &body) };
+        self.end_if_unshared(session);
+        let body = if messages.is_empty() { body } else { join_batch(messages, &body) };
         parts.headers.insert(CONTENT_LENGTH, body.len().into());
         Response::from_parts(parts, full(body))
     }
 
-    /// An error that is not a message. Its text is shown by many clients, so it is judged.
+    /// Judges an error that is not a message. Many clients show its text.
     fn error_text(&self, parts: Parts, bytes: &Bytes, session: &Arc<Shared>) -> Response<ReplyBody> {
         let passes = str::from_utf8(bytes).is_ok_and(|text| session.lock().lets_pass(text, &self.host));
-        self.end_alone(session);
+        self.end_if_unshared(session);
         if passes {
-            return passed(parts, bytes.clone());
+            return unchanged(parts, bytes.clone());
         }
-        let mut reply = said(parts.status, "the text of the server's error is left out");
+        let mut reply = text_reply(parts.status, "the text of the server's error was removed by the gates");
         reply
             .headers_mut()
             .extend(parts.headers.get(WWW_AUTHENTICATE).map(|value| (WWW_AUTHENTICATE, value.clone())));
         reply
     }
 
-    /// Nobody else can ask about a session that only this request knows.
-    fn end_alone(&self, session: &Arc<Shared>) {
+    /// Ends a session that only this request uses.
+    fn end_if_unshared(&self, session: &Arc<Shared>) {
         if Arc::strong_count(session) == 1 {
             self.end(session);
         }
     }
 
-    /// A stream of events. What was answered here comes first.
-    fn events(self: Arc<Self>, body: Incoming, session: Arc<Shared>, sent: Sent) -> ReplyBody {
+    /// Judges a stream of events. Answers of the proxy itself come first.
+    fn events(self: Arc<Self>, body: Incoming, session: Arc<Shared>, sent: ForwardedRequest) -> ReplyBody {
         let ready: Vec<u8> = sent.answered.iter().flat_map(|message| event_of(message)).collect();
         let events = Some(Events::default());
-        let reading = Reading { proxy: self, body, session, sent, events, ready, has_dropped: false };
-        let frames = stream::unfold(reading, |mut reading| async move {
-            let frame = reading.next().await?;
-            Some((frame, reading))
+        let judged = JudgedStream { proxy: self, body, session, sent, events, ready, has_dropped: false };
+        let frames = stream::unfold(judged, |mut judged| async move {
+            let frame = judged.next().await?;
+            Some((frame, judged))
         });
-        // Only one task reads it.
         StreamBody::new(frames).boxed()
     }
 }
 
-/// A reply that passes byte for byte.
-fn passed(mut parts: Parts, bytes: Bytes) -> Response<ReplyBody> {
+/// Builds a reply that passes byte for byte.
+fn unchanged(mut parts: Parts, bytes: Bytes) -> Response<ReplyBody> {
     parts.headers.insert(CONTENT_LENGTH, bytes.len().into());
     Response::from_parts(parts, full(bytes))
 }
 
-/// Whether some client could read a message in a reply to a request that was not one of MCP. The words of such a reply, as in one
-/// with a token, are never those of a message.
+/// Returns whether some client could read a message in a reply to a request that is not MCP. Honest replies to such requests, for example
+/// with a token, never contain the words of a message.
 fn looks_like_message(bytes: &[u8]) -> bool {
     let text = String::from_utf8_lossy(bytes).to_lowercase();
-    // UTF-16 has a NUL beside every letter.
+    // UTF-16 has a NUL next to every ASCII letter.
     text.contains("jsonrpc") || text.contains('\0')
 }
 
-/// What a reply holds, as its headers say it.
+/// The content of a reply, according to its headers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kind {
+enum ReplyKind {
     Events,
     /// A message, or something that is not MCP.
     Other,
-    /// A client may read a message where we cannot: it was asked for plain bytes of one type.
+    /// A client could read a message that the proxy cannot read. The request asked for unencoded bytes of one type.
     Unclear,
 }
 
-impl Kind {
-    /// Some clients look for a type anywhere in the header, or join several headers: whatever one of them may see counts.
+impl ReplyKind {
+    /// Determines the kind. Some clients search the whole header for a type, or join several headers, so every possible reading counts.
     fn of(headers: &HeaderMap) -> Self {
         let values =
             |name| headers.get_all(name).iter().map(|value| String::from_utf8_lossy(value.as_bytes()));
@@ -212,7 +218,7 @@ impl Kind {
     }
 }
 
-/// Whether every charset that a type names is UTF-8 or part of it.
+/// Returns whether every charset in the content types is UTF-8 or a subset of it.
 fn is_utf8(types: &str) -> bool {
     types.split("charset").skip(1).all(|rest| {
         let value = rest.trim_start_matches(['=', ' ', '\t', '"', '\'']);
@@ -221,8 +227,8 @@ fn is_utf8(types: &str) -> bool {
     })
 }
 
-/// Messages of ours beside what the server answered.
-fn together(mut messages: Vec<Vec<u8>>, body: &[u8]) -> Bytes {
+/// Joins messages of the proxy and the server's answer into one batch.
+fn join_batch(mut messages: Vec<Vec<u8>>, body: &[u8]) -> Bytes {
     let body = body.trim_ascii();
     let inner = body.strip_prefix(b"[").and_then(|body| body.strip_suffix(b"]")).unwrap_or(body);
     if !inner.trim_ascii().is_empty() {
@@ -232,27 +238,27 @@ fn together(mut messages: Vec<Vec<u8>>, body: &[u8]) -> Bytes {
 }
 
 /// A stream of events that is being judged.
-struct Reading<H: Host + Send + Sync + 'static> {
+struct JudgedStream<H: Host + Send + Sync + 'static> {
     proxy: Arc<HttpProxy<H>>,
     body: Incoming,
     session: Arc<Shared>,
-    sent: Sent,
-    /// None after the end.
+    sent: ForwardedRequest,
+    /// `None` after the end of the stream.
     events: Option<Events>,
-    /// Bytes that may leave.
+    /// Bytes that may be sent to the client.
     ready: Vec<u8>,
     /// Whether an event was dropped.
     has_dropped: bool,
 }
 
-/// The end of the stream, or a client that goes away before it.
-impl<H: Host + Send + Sync + 'static> Drop for Reading<H> {
+/// At the end of the stream, or when the client disconnects.
+impl<H: Host + Send + Sync + 'static> Drop for JudgedStream<H> {
     fn drop(&mut self) {
-        self.proxy.end_alone(&self.session);
+        self.proxy.end_if_unshared(&self.session);
     }
 }
 
-impl<H: Host + Send + Sync + 'static> Reading<H> {
+impl<H: Host + Send + Sync + 'static> JudgedStream<H> {
     async fn next(&mut self) -> Option<Result<Frame<Bytes>, hyper::Error>> {
         loop {
             if !self.ready.is_empty() {
@@ -283,7 +289,7 @@ impl<H: Host + Send + Sync + 'static> Reading<H> {
         }
     }
 
-    /// Judges an event, and makes ready what leaves in its place.
+    /// Judges an event, and appends the resulting bytes to `ready`.
     fn carry(&mut self, event: Event) {
         let (effects, parts, event) = match event {
             Event::Whole(event) => {
@@ -296,14 +302,14 @@ impl<H: Host + Send + Sync + 'static> Reading<H> {
                 (self.oversized(&oversized), sse::Parts::of(&others), others)
             }
         };
-        self.proxy.keep.effects(&effects, &self.proxy.pins);
+        self.proxy.storage.effects(&effects, &self.proxy.pins);
         self.has_dropped |= effects.malformed.is_some();
-        self.proxy.tell_server(effects.to_server, &self.sent);
+        self.proxy.send_to_server(effects.to_server, &self.sent);
         match effects.forward {
             Forward::AsIs if parts.is_plain || self.proxy.policy.observe => self.ready.extend(event),
             Forward::AsIs => self.ready.extend(parts.written(parts.data.as_deref())),
             Forward::Changed(new) => self.ready.extend(parts.written(Some(&new))),
-            // The id stays, so that the stream can be resumed after it.
+            // The event id stays, so that a client can resume the stream after it.
             Forward::Nothing if effects.to_client.is_empty() => self.ready.extend(parts.written(None)),
             Forward::Nothing => {
                 for message in &effects.to_client {
@@ -313,13 +319,13 @@ impl<H: Host + Send + Sync + 'static> Reading<H> {
         }
     }
 
-    /// The end of the stream: what it should have answered and did not is answered here, if some of it was dropped.
+    /// At the end of the stream: if events were dropped, answers the requests that are still waiting.
     fn give_up(&mut self) {
         if !self.has_dropped {
             return;
         }
-        let effects = self.session.lock().give_up(Some(&self.sent.asked), &self.proxy.host);
-        self.proxy.keep.effects(&effects, &self.proxy.pins);
+        let effects = self.session.lock().give_up(Some(&self.sent.awaited), &self.proxy.host);
+        self.proxy.storage.effects(&effects, &self.proxy.pins);
         self.ready.extend(effects.to_client.iter().flat_map(|message| event_of(message)));
     }
 
@@ -333,31 +339,31 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_reply_that_some_client_could_read_otherwise_is_unclear() {
+    fn a_reply_that_clients_could_read_differently_is_unclear() {
         for (types, encoding, kind) in [
-            (&[][..], None, Kind::Other),
-            (&["application/json; charset=utf-8"], None, Kind::Other),
-            (&["application/json; charset=\"UTF-8\"; x=y"], None, Kind::Other),
-            (&["Application/JSON-RPC"], Some("identity"), Kind::Other),
-            (&["text/event-stream"], None, Kind::Events),
-            (&["text/event-stream;charset=UTF-8"], None, Kind::Events),
-            (&["text/plain; x=text/event-stream"], None, Kind::Events),
-            (&["text/plain", "application/json"], None, Kind::Other),
-            (&["text/html"], Some("gzip"), Kind::Unclear),
-            (&["application/json"], Some("gzip"), Kind::Unclear),
-            (&["text/event-stream"], Some("br"), Kind::Unclear),
-            (&["application/json", "text/event-stream"], None, Kind::Unclear),
-            (&["application/json; charset=utf-16"], None, Kind::Unclear),
-            (&["application/json; charset = utf-7"], None, Kind::Unclear),
-            (&["text/event-stream; charset=utf-16le"], None, Kind::Unclear),
-            (&["application/json; charset=utf-8", "text/plain; charset=utf-16"], None, Kind::Unclear),
+            (&[][..], None, ReplyKind::Other),
+            (&["application/json; charset=utf-8"], None, ReplyKind::Other),
+            (&["application/json; charset=\"UTF-8\"; x=y"], None, ReplyKind::Other),
+            (&["Application/JSON-RPC"], Some("identity"), ReplyKind::Other),
+            (&["text/event-stream"], None, ReplyKind::Events),
+            (&["text/event-stream;charset=UTF-8"], None, ReplyKind::Events),
+            (&["text/plain; x=text/event-stream"], None, ReplyKind::Events),
+            (&["text/plain", "application/json"], None, ReplyKind::Other),
+            (&["text/html"], Some("gzip"), ReplyKind::Unclear),
+            (&["application/json"], Some("gzip"), ReplyKind::Unclear),
+            (&["text/event-stream"], Some("br"), ReplyKind::Unclear),
+            (&["application/json", "text/event-stream"], None, ReplyKind::Unclear),
+            (&["application/json; charset=utf-16"], None, ReplyKind::Unclear),
+            (&["application/json; charset = utf-7"], None, ReplyKind::Unclear),
+            (&["text/event-stream; charset=utf-16le"], None, ReplyKind::Unclear),
+            (&["application/json; charset=utf-8", "text/plain; charset=utf-16"], None, ReplyKind::Unclear),
         ] {
             let mut headers = HeaderMap::new();
             for value in types {
                 headers.append(CONTENT_TYPE, HeaderValue::from_static(value));
             }
             encoding.map(|value| headers.insert(CONTENT_ENCODING, HeaderValue::from_static(value)));
-            assert_eq!(Kind::of(&headers), kind, "{types:?} {encoding:?}");
+            assert_eq!(ReplyKind::of(&headers), kind, "{types:?} {encoding:?}");
         }
     }
 }

@@ -1,13 +1,13 @@
-//! Redirects of the server: they lead to the proxy, or nowhere.
+//! Redirects of the server: they lead to the proxy, or become an error.
 //!
-//! A client that followed one to the server would talk to it directly from then on. So a `Location` inside the server's origin becomes a
-//! path of the proxy, and every other one is refused. The path is rewritten, since readers of addresses differ: for some a
-//! backslash is a slash, and two slashes begin a host.
+//! A client that followed a redirect to the server would bypass the proxy from then on. So a `Location` inside the server's origin becomes a
+//! path of the proxy, and every other one is refused. The path is rewritten, because clients parse addresses differently: some treat a
+//! backslash as a slash, and two slashes begin a host.
 
 use hyper::header::{HeaderMap, LOCATION};
 use hyper::http::uri::{PathAndQuery, Scheme, Uri};
 
-/// Where a reply leads, as a path of the proxy. Returns `None` if it leads elsewhere, or if that cannot be told.
+/// Returns the target of a redirect as a path of the proxy. Returns `None` if it leads to another origin or is ambiguous.
 pub(super) fn location(headers: &HeaderMap, upstream: &Uri, asked: &Uri) -> Option<String> {
     let mut locations = headers.get_all(LOCATION).iter();
     let location = locations.next()?.to_str().ok()?;
@@ -28,26 +28,26 @@ pub(super) fn location(headers: &HeaderMap, upstream: &Uri, asked: &Uri) -> Opti
     } else if location.starts_with('?') {
         format!("{}{location}", asked.path())
     } else if location.split(['/', '?']).next().is_some_and(|first| first.contains(':')) {
-        // Another scheme.
+        // A scheme other than HTTP.
         return None;
     } else {
         let folder = asked.path().rsplit_once('/').map_or("", |(folder, _)| folder);
         format!("{folder}/{location}")
     };
-    // `/` of the proxy is the server's own address, so the root of its host cannot be named.
+    // `/` of the proxy is the server's address, so no path of the proxy leads to the root of the server's host.
     let is_root = path == "/" && upstream.path() != "/";
     let is_path = path.starts_with('/') && !path.starts_with("//") && path.parse::<PathAndQuery>().is_ok();
     (is_path && !is_root).then_some(path)
 }
 
-/// The path of an address, if it is inside the server's origin and has no user in it.
+/// Returns the path of an address, if it has the server's origin and no user name.
 fn inside(target: &Uri, upstream: &Uri) -> Option<String> {
     let has_user = target.authority().is_some_and(|authority| authority.as_str().contains('@'));
     let is_same = !has_user && origin(target)? == origin(upstream)?;
     is_same.then(|| target.path_and_query().map_or("/", PathAndQuery::as_str).to_owned())
 }
 
-/// The scheme, host and port of an address.
+/// Returns the scheme, host and port of an address.
 fn origin(uri: &Uri) -> Option<(Scheme, String, u16)> {
     let (scheme, authority) = (uri.scheme()?.clone(), uri.authority()?);
     let port = if scheme == Scheme::HTTPS { 443 } else { 80 };
@@ -61,7 +61,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_redirect_leads_to_the_proxy_or_nowhere() {
+    fn a_redirect_leads_to_the_proxy_or_is_refused() {
         let upstream: Uri = "http://Host:80/mcp".parse().unwrap();
         let asked: Uri = "http://host/mcp?x=1".parse().unwrap();
         for (found, led) in [

@@ -1,4 +1,4 @@
-//! The sessions that are open, by the id that the server gave them.
+//! The open sessions, by the id that the server gave them.
 
 use std::num::NonZeroUsize;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -11,17 +11,17 @@ use crate::session::Session;
 /// The header that names a session.
 pub(super) const HEADER: &str = "mcp-session-id";
 
-/// Whether a reply names at most one session, in visible characters.
+/// Returns whether a reply has at most one session id, of visible ASCII characters.
 pub(super) fn is_sound(headers: &HeaderMap) -> bool {
     let mut ids = headers.get_all(HEADER).iter();
     let is_visible = |id: &HeaderValue| id.as_bytes().iter().all(u8::is_ascii_graphic);
     ids.next().is_none_or(is_visible) && ids.next().is_none()
 }
 
-/// The most sessions that are held. The one that was used least recently goes first.
+/// Maximum number of open sessions. A new session replaces the least recently used one.
 const SESSIONS_MAX: usize = 10_000;
 
-/// A session that several requests use at once.
+/// A session that several requests can use at the same time.
 pub(super) struct Shared(Mutex<Session>);
 
 impl Shared {
@@ -34,7 +34,7 @@ impl Shared {
     }
 }
 
-/// The sessions that are open.
+/// The open sessions.
 pub(super) struct Sessions(Mutex<LruCache<HeaderValue, Arc<Shared>>>);
 
 impl Default for Sessions {
@@ -49,10 +49,10 @@ impl Sessions {
         self.lock().get(id).cloned()
     }
 
-    /// Holds a session, and gives the one that had to go for it.
+    /// Adds a session. Returns the session that it replaced, if any.
     pub(super) fn insert(&self, id: HeaderValue, session: &Arc<Shared>) -> Option<Arc<Shared>> {
-        let gone = self.lock().push(id, Arc::clone(session));
-        gone.filter(|(_, gone)| !Arc::ptr_eq(gone, session)).map(|(_, gone)| gone)
+        let replaced = self.lock().push(id, Arc::clone(session));
+        replaced.filter(|(_, replaced)| !Arc::ptr_eq(replaced, session)).map(|(_, replaced)| replaced)
     }
 
     pub(super) fn remove(&self, id: &HeaderValue) -> Option<Arc<Shared>> {
@@ -60,8 +60,8 @@ impl Sessions {
     }
 
     pub(super) fn drain(&self) -> Vec<Arc<Shared>> {
-        let mut held = self.lock();
-        std::iter::from_fn(|| held.pop_lru()).map(|(_, session)| session).collect()
+        let mut sessions = self.lock();
+        std::iter::from_fn(|| sessions.pop_lru()).map(|(_, session)| session).collect()
     }
 
     fn lock(&self) -> MutexGuard<'_, LruCache<HeaderValue, Arc<Shared>>> {

@@ -17,7 +17,7 @@ use hyper_util::rt::TokioExecutor;
 
 use super::ReplyBody;
 
-/// Why an address is no server's.
+/// The error for an invalid address of a server.
 #[derive(Debug, PartialEq, Eq)]
 pub struct UpstreamError;
 
@@ -46,23 +46,23 @@ impl Upstream {
         Ok(Self { client: Client::builder(TokioExecutor::new()).build(https), address })
     }
 
-    /// Sends a request on.
+    /// Forwards a request.
     pub(super) async fn send(&self, parts: Parts, body: ReplyBody) -> Result<Response<Incoming>, Error> {
         let mut request = Request::new(body);
         *request.method_mut() = parts.method;
         *request.uri_mut() = self.address_of(parts.uri.path_and_query());
-        *request.headers_mut() = carried(parts.headers);
+        *request.headers_mut() = end_to_end(parts.headers);
         let headers = request.headers_mut();
         headers.insert(ACCEPT_ENCODING, HeaderValue::from_static("identity"));
-        // Both are made anew: the one by where it goes, the other by what is in the body now.
+        // The HTTP client sets both again: one from the address, the other from the new body.
         headers.remove(HOST);
         headers.remove(CONTENT_LENGTH);
         let mut reply = self.client.request(request).await?;
-        *reply.headers_mut() = carried(std::mem::take(reply.headers_mut()));
+        *reply.headers_mut() = end_to_end(std::mem::take(reply.headers_mut()));
         Ok(reply)
     }
 
-    /// Where a path leads: `/` is the server's own address.
+    /// Returns the address that a path of the proxy leads to: `/` is the server's own address.
     pub(super) fn address_of(&self, path: Option<&PathAndQuery>) -> Uri {
         let path = path.filter(|path| path.as_str() != "/");
         let mut parts = self.address.clone().into_parts();
@@ -73,8 +73,8 @@ impl Upstream {
     }
 }
 
-/// The headers without those of one connection.
-fn carried(mut headers: HeaderMap) -> HeaderMap {
+/// Removes the headers that concern one connection only.
+fn end_to_end(mut headers: HeaderMap) -> HeaderMap {
     let named: Vec<HeaderName> = headers
         .get_all(CONNECTION)
         .iter()
@@ -94,7 +94,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_root_is_the_servers_address_and_other_paths_are_its_hosts() {
+    fn the_root_is_the_servers_address_and_other_paths_are_on_its_host() {
         let upstream = Upstream::new("https://host:8/mcp?k=1").unwrap();
         let led =
             |path: &'static str| upstream.address_of(Some(&PathAndQuery::from_static(path))).to_string();

@@ -1,14 +1,14 @@
-//! Ids, compared loosely, and found in messages that are too long to be kept.
+//! Loose comparison of ids, and finding ids in messages that are too long to keep.
 
 use crate::framing::Oversized;
 
-/// An id as it is compared: 1, 1.0, 10e-1, "1" and "0x1" are one, as they are for a client that reads ids as JavaScript's `Number`
-/// does. What is written alike is preferred where several wait, see [`crate::pending`].
+/// An id for comparison: 1, 1.0, 10e-1, "1" and "0x1" are equal, as they are for a client that converts ids with JavaScript's `Number`. If
+/// several requests match, the one with the same spelling is preferred, see [`crate::pending`].
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct LooseId(String);
 
 impl LooseId {
-    /// The id of a JSON text; none for null and for what is no id.
+    /// Parses the id in a JSON text. Returns `None` for null and everything else that is not an id.
     pub(crate) fn of(json: &str) -> Option<Self> {
         let text = match json.trim().as_bytes().first()? {
             b'"' => serde_json::from_str(json).ok()?,
@@ -19,7 +19,7 @@ impl LooseId {
     }
 }
 
-/// The number that a text is for JavaScript: a blank is 0, and so is -0; numbers are 64-bit floats.
+/// Converts a text to a number like JavaScript: a blank text and -0 are 0, and numbers are 64-bit floats.
 fn number(text: &str) -> Option<f64> {
     let text = text.trim();
     let radix = |prefixes: [&str; 2], radix: u32| {
@@ -41,23 +41,23 @@ fn number(text: &str) -> Option<f64> {
     number.filter(|number| number.is_finite()).map(|number| number + 0.0)
 }
 
-/// The longest key and id that are looked at.
+/// Maximum length of a key or id; the rest is ignored.
 const TOKEN_BYTES_MAX: usize = 1024;
 
-/// The most ids that are remembered of one message.
+/// Maximum number of ids that are collected per message.
 const IDS_MAX: usize = 1000;
 
-/// Follows a message that is not kept and remembers the ids at its top, or in each member of a batch.
+/// Scans a message that is too long to keep, and collects the ids at its top level, or at the top level of each member of a batch.
 #[derive(Debug, Default)]
 pub(crate) struct Ids {
     depth: usize,
-    /// The depth at which members of a message stand: 1, in a batch 2.
+    /// The depth of a message's members: 1, in a batch 2. 0 before the first bracket.
     top: usize,
     in_string: bool,
     escaped: bool,
-    /// The text or literal that is being read at the top.
+    /// The current string or literal at the top level.
     token: Vec<u8>,
-    /// The key whose value comes next.
+    /// The key of the next value.
     key: Option<Key>,
     found: Oversized,
 }
@@ -82,7 +82,7 @@ impl Ids {
     fn next(&mut self, byte: u8) {
         let at_top = self.depth == self.top && self.top > 0;
         if self.in_string {
-            self.keep(at_top, byte);
+            self.push_token(at_top, byte);
             match byte {
                 _ if self.escaped => self.escaped = false,
                 b'\\' => self.escaped = true,
@@ -94,7 +94,7 @@ impl Ids {
         match byte {
             b'"' => {
                 self.in_string = true;
-                self.keep(at_top, byte);
+                self.push_token(at_top, byte);
             }
             b'{' | b'[' => {
                 if self.top == 0 {
@@ -115,11 +115,11 @@ impl Ids {
             }
             b',' => self.value_ends(at_top),
             b' ' | b'\t' | b'\r' | b'\n' => {}
-            _ => self.keep(at_top, byte),
+            _ => self.push_token(at_top, byte),
         }
     }
 
-    fn keep(&mut self, at_top: bool, byte: u8) {
+    fn push_token(&mut self, at_top: bool, byte: u8) {
         if at_top && self.token.len() < TOKEN_BYTES_MAX {
             self.token.push(byte);
         }

@@ -1,7 +1,7 @@
-//! What the gates say of a message of the server.
+//! Judges messages of the server with the gates.
 //!
-//! The time that the gates may take grows with what they judge: the configured budget for each [`BUDGET_BYTES`] that are begun. So the
-//! verdict on a long result does not depend on how busy the machine is.
+//! The CPU budget of the gates grows with the message: the configured budget for each started block of [`BUDGET_BYTES`]. So the verdict on a
+//! long result does not depend on how busy the machine is.
 
 use std::time::Duration;
 
@@ -11,33 +11,33 @@ use renown_core::units::Micros;
 use serde_json::value::RawValue;
 
 use super::{Clocks, Host, Session};
+use crate::gated_view::{self, GatedView, ValueKind};
 use crate::keys::ENVELOPE;
 use crate::message::Members;
 use crate::pending::Call;
-use crate::seen::{self, Seen, Shape};
 
-/// How much is judged within one budget, in bytes. The slowest gate needs a fraction of a millisecond for it.
+/// Size of a block that gets one budget, in bytes. The slowest gate needs a fraction of a millisecond for it.
 const BUDGET_BYTES: usize = 64 << 10;
 
-/// What a gate says that found something where it cannot be taken out.
-const NOT_REDACTED: &str = "found across items or in encoded data, cannot be redacted";
+/// The reason of a gate whose finding cannot be redacted.
+const NOT_REDACTED: &str = "found across items or in encoded data, which cannot be redacted";
 
 /// The verdict on a message.
 pub(super) struct Judged {
     pub(super) passed: bool,
     pub(super) gates: Vec<GateResult>,
     pub(super) total: Duration,
-    /// The value without what the gates took out, as JSON, if they took something out.
+    /// The redacted value as JSON, if the gates redacted something.
     pub(super) redacted: Option<String>,
 }
 
 impl Session {
-    /// Judges a value of a message, and what is `beside` it: JSON values.
+    /// Judges a value of a message, its extra texts, and `others`: further JSON values.
     pub(super) fn judge(
         &self,
         value: &RawValue,
-        seen: &Seen<'_>,
-        beside: Vec<String>,
+        view: &GatedView<'_>,
+        others: Vec<String>,
         call: Option<&Call>,
         host: &dyn Host,
     ) -> Judged {
@@ -49,45 +49,47 @@ impl Session {
             ..Context::of(RawValue::NULL)
         };
         let first =
-            context_of(engine, Context { is_empty: Some(seen.is_empty), ..context }, &seen.json, host);
+            evaluate_json(engine, Context { is_empty: Some(view.is_empty), ..context }, &view.json, host);
         let mut judged =
             Judged { passed: first.passed, gates: first.gates, total: Duration::ZERO, redacted: None };
-        if let Some(left) = first.redacted {
-            // What cannot be put together again does not pass.
-            judged.redacted = seen::redacted(value, &left);
+        if let Some(redacted_view) = first.redacted {
+            // If the redacted value cannot be rebuilt, the message does not pass.
+            judged.redacted = gated_view::redacted(value, &redacted_view);
             judged.passed &= judged.redacted.is_some();
         }
-        let left = judged.redacted.as_deref().and_then(|left| serde_json::from_str::<&RawValue>(left).ok());
-        let texts = match left {
-            Some(left) => seen::see(left, Shape::Other).beside(),
-            None => seen.beside(),
+        let redacted =
+            judged.redacted.as_deref().and_then(|json| serde_json::from_str::<&RawValue>(json).ok());
+        let texts = match redacted {
+            Some(redacted) => gated_view::view(redacted, ValueKind::Other).extra_texts(),
+            None => view.extra_texts(),
         };
         let texts = texts.iter().map(|text| serde_json::to_string(text).unwrap_or_default());
-        let beside: Vec<String> = texts.chain(beside).collect();
-        if !beside.is_empty() {
-            let json = format!("[{}]", beside.join(","));
-            let second = context_of(engine, Context { is_empty: Some(false), ..context }, &json, host);
+        let others: Vec<String> = texts.chain(others).collect();
+        if !others.is_empty() {
+            let json = format!("[{}]", others.join(","));
+            let second = evaluate_json(engine, Context { is_empty: Some(false), ..context }, &json, host);
             judged.add(second);
         }
         judged.total = host.elapsed().saturating_sub(started);
         judged
     }
 
-    /// What the gates say of a message that cannot be read.
+    /// Returns the gate results for a message that cannot be parsed.
     pub(super) fn unreadable(&self) -> Vec<GateResult> {
         unreadable(&self.engines.after)
     }
 
-    /// Whether a text of the server that is not a message may reach the client.
+    /// Returns whether a text of the server that is not a message may be sent to the client.
     pub(crate) fn lets_pass(&self, text: &str, host: &dyn Host) -> bool {
         let Ok(value) = serde_json::value::to_raw_value(text) else { return false };
-        let judged = self.judge(&value, &seen::see(&value, Shape::Other), Vec::new(), None, host);
+        let view = gated_view::view(&value, ValueKind::Other);
+        let judged = self.judge(&value, &view, Vec::new(), None, host);
         self.policy.observe || (judged.passed && judged.redacted.is_none())
     }
 }
 
 impl Judged {
-    /// Adds the verdict on what stands beside the value: a gate passes if it passes twice.
+    /// Adds the verdict on the extra texts. A gate passes only if it passes both times.
     fn add(&mut self, second: Verdict) {
         for (gate, other) in self.gates.iter_mut().zip(second.gates) {
             gate.latency = (Duration::from(gate.latency) + Duration::from(other.latency)).into();
@@ -106,14 +108,14 @@ impl Judged {
 }
 
 /// Judges a JSON text.
-fn context_of(engine: &Engine, context: Context<'_>, json: &str, host: &dyn Host) -> Verdict {
+fn evaluate_json(engine: &Engine, context: Context<'_>, json: &str, host: &dyn Host) -> Verdict {
     if let Ok(output) = serde_json::from_str::<&RawValue>(json) {
         return evaluate(engine, &Context { output, ..context }, host);
     }
     Verdict { passed: false, gates: unreadable(engine), total: Micros::default(), redacted: None }
 }
 
-/// What the gates would say of something that cannot be read: none of them lets it through.
+/// Builds gate results for something that cannot be parsed: every gate fails.
 fn unreadable(engine: &Engine) -> Vec<GateResult> {
     let failed = |name: &str| GateResult {
         name: name.into(),
@@ -125,14 +127,14 @@ fn unreadable(engine: &Engine) -> Vec<GateResult> {
     engine.names().map(failed).collect()
 }
 
-/// Asks an engine, within a budget that grows with the output.
+/// Runs the gates, with a budget that grows with the output.
 pub(super) fn evaluate(engine: &Engine, context: &Context<'_>, host: &dyn Host) -> Verdict {
     let factor =
         u32::try_from(context.output.get().len() / BUDGET_BYTES).unwrap_or(u32::MAX).saturating_add(1);
     engine.with_budget(engine.budget().saturating_mul(factor)).evaluate(context, &Clocks(host))
 }
 
-/// The members of a message that the protocol does not know, each as JSON: they are judged too.
+/// Returns the names and values of the members that the protocol does not know, as JSON. They are judged too.
 pub(super) fn unknown_members(message: &Members<'_>) -> Vec<String> {
     let unknown = message.0.iter().filter(|(name, _)| !ENVELOPE.contains(&&**name));
     unknown

@@ -1,26 +1,26 @@
-//! Lists of tools, prompts and resources, and the instructions of a server: what a client shows or a model reads before any call.
+//! Lists of tools, prompts and resources, and the instructions of a server. A client shows them or a model reads them before any call.
 //!
-//! Each entry is pinned (`pins.rs`). In a list an entry whose definition changed is cut out, instructions that changed are taken out. The
-//! rest of such an answer is judged like any other.
+//! Each entry is pinned (`pins.rs`). Changed entries are removed from their list, and changed instructions are removed. The rest of such an
+//! answer is judged like any other.
 
 use renown_core::gates::Context;
 use serde_json::value::RawValue;
 
 use super::answers::with_member;
 use super::judge::{evaluate, unknown_members};
-use super::{Effects, Fate, Host, Session};
+use super::{Decision, Effects, Host, Session};
+use crate::gated_view::{self, ValueKind};
 use crate::message::{Members, items};
 use crate::pending::Call;
-use crate::pins::{Kind, PinMode, Sight, definition, instructions};
+use crate::pins::{Kind, PinCheck, PinMode, definition, instructions};
 use crate::record::{Action, Record};
 use crate::reply::{self, Stage};
-use crate::seen::{self, Shape};
 
-/// Members of a list that are no text: a client sends them back as they are.
+/// Members of a list that are not text: the client only sends them back.
 const OPAQUE: [&str; 1] = ["nextCursor"];
 
 impl Session {
-    /// Pins the entries of a list, and cuts those out whose definition changed.
+    /// Pins the entries of a list, and removes those with a changed definition.
     pub(super) fn list(
         &mut self,
         kind: Kind,
@@ -29,66 +29,70 @@ impl Session {
         message: &Members<'_>,
         host: &dyn Host,
         effects: &mut Effects,
-    ) -> Fate {
+    ) -> Decision {
         let Some(members) = Members::of(result) else {
-            return self.rest(call, result, message, host, effects).unwrap_or(Fate::AsIs);
+            return self.rest(call, result, message, host, effects).unwrap_or(Decision::AsIs);
         };
         let others = members.0.iter().filter(|(name, _)| name != kind.member() && !OPAQUE.contains(&&**name));
         let others = object(others.map(|(name, value)| (&**name, value.get().to_owned())));
         if let Ok(others) = RawValue::from_string(others)
-            && let Some(fate) = self.rest(call, &others, message, host, effects)
+            && let Some(decision) = self.rest(call, &others, message, host, effects)
         {
-            return fate;
+            return decision;
         }
         if self.policy.pin == PinMode::Off {
-            return Fate::AsIs;
+            return Decision::AsIs;
         }
-        let known = self.pins().is_complete(kind);
-        let mut cut = false;
-        let kept = members.0.iter().map(|(name, value)| {
+        let is_known = self.pins().is_complete(kind);
+        let mut has_removed = false;
+        let remaining = members.0.iter().map(|(name, value)| {
             let value = if name == kind.member() {
-                let (kept, some) = self.kept(kind, value, known, host, effects);
-                cut |= some;
-                kept
+                let (remaining, removed) = self.check_entries(kind, value, is_known, host, effects);
+                has_removed |= removed;
+                remaining
             } else {
                 value.get().to_owned()
             };
             (&**name, value)
         });
-        let kept = object(kept);
-        let more = !members.texts("nextCursor").is_empty();
-        effects.pins_changed |= !more && self.pins().complete(kind);
-        if cut { Fate::Changed(with_member(message, "result", Some(&kept))) } else { Fate::AsIs }
+        let remaining = object(remaining);
+        let is_last_page = members.texts("nextCursor").is_empty();
+        effects.pins_changed |= is_last_page && self.pins().set_complete(kind);
+        if has_removed {
+            Decision::Changed(with_member(message, "result", Some(&remaining)))
+        } else {
+            Decision::AsIs
+        }
     }
 
-    /// Pins the instructions of a server, and takes them out if they changed.
+    /// Pins the instructions of a server, and removes them if they changed.
     pub(super) fn greeting(
         &mut self,
         result: &RawValue,
         message: &Members<'_>,
         host: &dyn Host,
         effects: &mut Effects,
-    ) -> Fate {
+    ) -> Decision {
         let Some(members) = Members::of(result).filter(|_| self.policy.pin != PinMode::Off) else {
-            return Fate::AsIs;
+            return Decision::AsIs;
         };
-        let (_, sight) = self.pins().look(Kind::Instructions, instructions(&members), false);
-        effects.pins_changed |= sight != Sight::Same;
-        if sight != Sight::Same {
-            self.suspect("the server", result, host, effects);
+        let (_, check) = self.pins().check(Kind::Instructions, instructions(&members), false);
+        effects.pins_changed |= check != PinCheck::Same;
+        if check != PinCheck::Same {
+            self.scan_definition("the server", result, host, effects);
         }
-        let Sight::Changed(_) = sight else { return Fate::AsIs };
-        let fate = self.fate("they are left out");
-        self.warn(effects, format!("the instructions of the server changed{fate}"));
+        let PinCheck::Changed(_) = check else { return Decision::AsIs };
+        let consequence = self.consequence("and were removed");
+        self.warn(effects, format!("the instructions of the server changed{consequence}"));
         if self.policy.pin != PinMode::Block {
-            return Fate::AsIs;
+            return Decision::AsIs;
         }
-        let kept = members.0.iter().filter(|(name, _)| name != "instructions");
-        let kept = object(kept.map(|(name, value)| (&**name, value.get().to_owned())));
-        Fate::Changed(with_member(message, "result", Some(&kept)))
+        let remaining = members.0.iter().filter(|(name, _)| name != "instructions");
+        let remaining = object(remaining.map(|(name, value)| (&**name, value.get().to_owned())));
+        Decision::Changed(with_member(message, "result", Some(&remaining)))
     }
 
-    /// Judges what a list has beside its entries. Returns what becomes of the message if it may not pass.
+    /// Judges everything in a list but its entries. Returns `None` if it passes, or the decision on the message.
     fn rest(
         &mut self,
         call: &Call,
@@ -96,12 +100,13 @@ impl Session {
         message: &Members<'_>,
         host: &dyn Host,
         effects: &mut Effects,
-    ) -> Option<Fate> {
-        let beside = unknown_members(message);
-        if rest.get() == "{}" && beside.is_empty() {
+    ) -> Option<Decision> {
+        let unknown = unknown_members(message);
+        if rest.get() == "{}" && unknown.is_empty() {
             return None;
         }
-        let judged = self.judge(rest, &seen::see(rest, Shape::Other), beside, Some(call), host);
+        let view = gated_view::view(rest, ValueKind::Other);
+        let judged = self.judge(rest, &view, unknown, Some(call), host);
         if judged.passed && judged.redacted.is_none() {
             return None;
         }
@@ -111,62 +116,65 @@ impl Session {
         record.gates.extend(judged.gates);
         let answer = reply::blocked(&call.id, &call.evaluation_id, &record.gates, Stage::NoTool);
         effects.records.push(Record { counts: false, ..record });
-        Some(if self.policy.observe { Fate::AsIs } else { Fate::Changed(answer) })
+        Some(if self.policy.observe { Decision::AsIs } else { Decision::Changed(answer) })
     }
 
-    /// The entries of a list that go on, and whether some do not.
-    fn kept(
+    /// Checks the entries of a list against their pins. Returns the remaining entries, and whether some were removed.
+    fn check_entries(
         &mut self,
         kind: Kind,
         entries: &RawValue,
-        known: bool,
+        is_known: bool,
         host: &dyn Host,
         effects: &mut Effects,
     ) -> (String, bool) {
         let blocks = self.policy.pin == PinMode::Block;
-        let (fate, word) = (self.fate("it is left out"), kind.word());
+        let (consequence, word) = (self.consequence("and was removed"), kind.word());
         let Some(entries) = items(entries) else {
-            self.warn(effects, format!("a list of {word}s is not one{fate}"));
+            self.warn(effects, format!("the list of {word}s is not an array{consequence}"));
             return if blocks { ("[]".to_owned(), true) } else { (entries.get().to_owned(), false) };
         };
-        let mut kept = Vec::new();
+        let mut remaining = Vec::new();
         for entry in &entries {
             let Some(definition) = definition(kind, entry) else {
-                // Nothing tells such an entry from others, so it cannot be pinned.
-                self.warn(effects, format!("a {word} has no {}{fate}", kind.key()));
-                kept.extend((!blocks).then_some(entry.get()));
+                // An entry without exactly one name cannot be pinned.
+                self.warn(effects, format!("a {word} has no {}{consequence}", kind.key()));
+                remaining.extend((!blocks).then_some(entry.get()));
                 continue;
             };
-            let (name, sight) = self.pins().look(kind, definition, known);
-            effects.pins_changed |= sight != Sight::Same;
-            match &sight {
-                Sight::First | Sight::Same | Sight::Upgraded => {}
-                Sight::New if kind == Kind::Resource => self.warn(effects, "a resource is new".to_owned()),
-                Sight::New => self.warn(effects, format!("{word} {name} is new")),
-                Sight::Changed(change) => {
-                    let what = change.names();
-                    let what =
-                        format!("{word} {name}: definition changed: {what}{fate} (--accept-pins accepts it)");
-                    self.warn(effects, what);
+            let (name, check) = self.pins().check(kind, definition, is_known);
+            effects.pins_changed |= check != PinCheck::Same;
+            match &check {
+                PinCheck::First | PinCheck::Same | PinCheck::Upgraded => {}
+                PinCheck::New if kind == Kind::Resource => {
+                    self.warn(effects, "there is a new resource".to_owned());
+                }
+                PinCheck::New => self.warn(effects, format!("{word} {name} is new")),
+                PinCheck::Changed(change) => {
+                    let members = change.names();
+                    let warning = format!(
+                        "{word} {name}: definition changed: {members}{consequence} (--accept-pins accepts it)"
+                    );
+                    self.warn(effects, warning);
                 }
             }
-            if sight != Sight::Same {
-                self.suspect(&format!("{word} {name}"), entry, host, effects);
+            if check != PinCheck::Same {
+                self.scan_definition(&format!("{word} {name}"), entry, host, effects);
             }
-            if !(blocks && matches!(sight, Sight::Changed(_))) {
-                kept.push(entry.get());
+            if !(blocks && matches!(check, PinCheck::Changed(_))) {
+                remaining.push(entry.get());
             }
         }
-        (format!("[{}]", kept.join(",")), kept.len() < entries.len())
+        (format!("[{}]", remaining.join(",")), remaining.len() < entries.len())
     }
 
-    /// What is done about a change, for a warning.
-    fn fate(&self, blocked: &str) -> String {
+    /// Returns the end of a warning: what the proxy did about it, if it blocks.
+    fn consequence(&self, blocked: &str) -> String {
         if self.policy.pin == PinMode::Block { format!(", {blocked}") } else { String::new() }
     }
 
-    /// Warns of a definition that reads like an attack.
-    fn suspect(&mut self, name: &str, text: &RawValue, host: &dyn Host, effects: &mut Effects) {
+    /// Warns if a definition looks like an attack.
+    fn scan_definition(&mut self, name: &str, text: &RawValue, host: &dyn Host, effects: &mut Effects) {
         let Some(engine) = &self.engines.definitions else { return };
         let verdict = evaluate(engine, &Context::of(text), host);
         let reason = verdict.gates.iter().filter(|gate| !gate.passed).find_map(|gate| gate.reason.clone());
@@ -176,7 +184,7 @@ impl Session {
     }
 }
 
-/// An object of members that are JSON already.
+/// Builds an object from members that are already JSON.
 fn object<'m>(members: impl Iterator<Item = (&'m str, String)>) -> String {
     let write = |(name, value)| format!("{}:{value}", serde_json::to_string(name).unwrap_or_default());
     format!("{{{}}}", members.map(write).collect::<Vec<_>>().join(","))

@@ -1,4 +1,4 @@
-//! Messages of the server that are not well-formed: dropped, and answered where somebody waits.
+//! Malformed messages of the server: they are dropped, and the requests that wait for them get an error.
 
 use super::{Effects, Forward, Host, Session};
 use crate::message::{Ids, LooseId};
@@ -7,15 +7,16 @@ use crate::record::{Action, Record};
 use crate::reply::{self, Stage};
 use crate::strict::Malformed;
 
-/// What the answer to a request says if the server's could not be read.
+/// The error text for a request whose answer is malformed.
 const MALFORMED: &str = "renown:malformed";
 
 impl Session {
-    /// Drops what is not a message. A request of the client is answered at once if its id can be told, else when the stream
-    /// ends, see [`Self::give_up`].
+    /// Drops a malformed message. If its id can be found, the client's request gets an error at once; otherwise when the stream ends, see
+    /// [`Self::give_up`].
     pub(super) fn malformed(&mut self, body: &[u8], why: Malformed, host: &dyn Host, effects: &mut Effects) {
-        let fate = if self.policy.observe { "passes, since nothing is blocked" } else { "is dropped" };
-        effects.malformed = Some(format!("a message of the server {fate}: {why}"));
+        let consequence =
+            if self.policy.observe { "is malformed, but passes in observing mode" } else { "is dropped" };
+        effects.malformed = Some(format!("a message of the server {consequence}: {why}"));
         if self.policy.observe {
             return;
         }
@@ -24,7 +25,7 @@ impl Session {
         let mut ids = Ids::default();
         ids.push(body);
         let found = ids.finish();
-        // One that is both may be an answer to the client.
+        // If it could be either, it is treated as an answer to the client.
         if found.is_request && !found.is_answer {
             effects.to_server = found.ids.iter().map(|id| reply::error(id, MALFORMED)).collect();
             return;
@@ -38,9 +39,9 @@ impl Session {
         }
     }
 
-    /// What a client gets for a request whose answer could not be read.
+    /// Builds the error for a request whose answer is malformed, and its record.
     fn unanswered(&self, call: &Call, bytes: usize, host: &dyn Host) -> (Vec<u8>, Option<Record>) {
-        if !call.asks.is_call() {
+        if !call.kind.is_call() {
             return (reply::error(&call.id, MALFORMED), None);
         }
         let mut record = Record { bytes, counts: true, ..self.record(call, Action::Blocked, host) };
@@ -48,8 +49,7 @@ impl Session {
         (reply::blocked(&call.id, &call.evaluation_id, &record.gates, Stage::After), Some(record))
     }
 
-    /// The end of a stream of the server. Where it dropped something, requests that still wait are answered: those with these
-    /// ids, or all.
+    /// At the end of a stream of the server: if messages were dropped, answers the requests that still wait. `ids` limits them to these ids.
     pub(crate) fn give_up(&mut self, ids: Option<&[LooseId]>, host: &dyn Host) -> Effects {
         let mut effects = Effects { forward: Forward::Nothing, ..Effects::default() };
         if !self.has_dropped {
@@ -60,7 +60,7 @@ impl Session {
             None => self.pending.drain(),
         };
         for call in calls.iter().filter(|call| !call.cancelled) {
-            let lost = call.asks.is_call().then(|| self.record(call, Action::Lost, host));
+            let lost = call.kind.is_call().then(|| self.record(call, Action::Lost, host));
             effects.records.extend(lost);
             effects.to_client.push(reply::error(&call.id, MALFORMED));
         }

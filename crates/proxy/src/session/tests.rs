@@ -11,13 +11,13 @@ use serde_json::{Value, json};
 
 use super::*;
 
-/// A clock that goes on by a microsecond each time it is looked at, and numbers in order.
+/// A clock that advances by a microsecond per reading, and consecutive numbers.
 #[derive(Default)]
-struct Steady {
+struct TestHost {
     ticks: Cell<u64>,
 }
 
-impl Host for Steady {
+impl Host for TestHost {
     fn elapsed(&self) -> Duration {
         self.ticks.set(self.ticks.get() + 1);
         Duration::from_micros(self.ticks.get())
@@ -32,10 +32,10 @@ impl Host for Steady {
     }
 }
 
-/// A session whose gates are filesystem, pii and content, balanced as in the proxy.
-struct Talk {
+/// A session with the gates filesystem, pii and content, balanced as in the proxy.
+struct TestSession {
     session: Session,
-    host: Steady,
+    host: TestHost,
 }
 
 fn build(settings: &Value, pre: bool) -> Build {
@@ -66,7 +66,7 @@ fn policy() -> Policy {
     }
 }
 
-impl Talk {
+impl TestSession {
     fn new(policy: Policy, pre: bool) -> Self {
         Self::with(policy, &json!({}), pre)
     }
@@ -74,7 +74,7 @@ impl Talk {
     fn with(policy: Policy, settings: &Value, pre: bool) -> Self {
         let pins = Arc::new(Mutex::new(Pins::new("s".to_owned())));
         let session = Session::new(Arc::new(policy), build(settings, pre), pins).unwrap();
-        Self { session, host: Steady::default() }
+        Self { session, host: TestHost::default() }
     }
 
     fn client(&mut self, message: &str) -> Effects {
@@ -85,7 +85,7 @@ impl Talk {
         self.session.from_server(format!("{message}\n").as_bytes(), &self.host)
     }
 
-    /// A call of a tool, which goes on.
+    /// Calls a tool, and checks that the call is forwarded.
     fn call(&mut self, id: &str) {
         let effects = self.client(&call(id, "{}"));
         assert_eq!((effects.forward, effects.to_client.len()), (Forward::AsIs, 0));
@@ -103,7 +103,7 @@ fn result(id: &str, text: &str) -> String {
     format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{{"content":[{{"type":"text","text":{text}}}]}}}}"#)
 }
 
-/// The error that goes on in place of a message.
+/// Returns the id and the text of the error that replaces a message.
 fn error(effects: &Effects) -> (String, String) {
     let Forward::Changed(bytes) = &effects.forward else { panic!("{:?}", effects.forward) };
     assert!(bytes.ends_with(b"\n"));
@@ -115,8 +115,8 @@ fn error(effects: &Effects) -> (String, String) {
 const BAD: &str = "mail ada@lovelace.org";
 
 #[test]
-fn what_needs_no_change_passes_as_it_is() {
-    let mut talk = Talk::new(policy(), true);
+fn messages_that_need_no_change_pass_unchanged() {
+    let mut test = TestSession::new(policy(), true);
     for message in [
         r#"{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"clientInfo":{"name":"c"}}}"#,
         r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#,
@@ -127,15 +127,15 @@ fn what_needs_no_change_passes_as_it_is() {
         "",
         " \t",
     ] {
-        for effects in [talk.client(message), talk.server(message)] {
+        for effects in [test.client(message), test.server(message)] {
             assert_eq!((effects.forward, effects.to_client.len()), (Forward::AsIs, 0), "{message}");
             assert!(effects.records.is_empty() && effects.warnings.is_empty(), "{message}");
             assert_eq!(effects.malformed, None, "{message}");
         }
     }
     for message in ["hello ada@lovelace.org", "{broken", "[]", "17", r#"{"id":1,"result":NaN}"#] {
-        assert_eq!(talk.client(message).forward, Forward::AsIs, "the client is trusted: {message}");
-        let effects = talk.server(message);
+        assert_eq!(test.client(message).forward, Forward::AsIs, "the client is trusted: {message}");
+        let effects = test.server(message);
         assert_eq!(effects.forward, Forward::Nothing, "{message}");
         assert!(effects.malformed.is_some(), "{message}");
     }
@@ -143,26 +143,26 @@ fn what_needs_no_change_passes_as_it_is() {
 
 #[test]
 fn a_result_is_forwarded_or_blocked_and_recorded() {
-    let mut talk = Talk::new(policy(), false);
-    talk.client(r#"{"id":0,"method":"initialize","params":{"clientInfo":{"name":"Claude\u0007 Code"}}}"#);
-    talk.call("1");
-    let effects = talk.server(&result("1", "fine"));
+    let mut test = TestSession::new(policy(), false);
+    test.client(r#"{"id":0,"method":"initialize","params":{"clientInfo":{"name":"Claude\u0007 Code"}}}"#);
+    test.call("1");
+    let effects = test.server(&result("1", "fine"));
     assert_eq!(effects.forward, Forward::AsIs);
     let [record] = &effects.records[..] else { panic!() };
     assert_eq!((record.action, record.passed, record.counts), (Action::Forwarded, true, true));
     assert_eq!((record.agent_id.as_str(), record.tool.as_ref().unwrap().as_str()), ("Claude  Code", "t"));
     assert!(record.bytes > 20 && record.latency.is_some());
-    talk.call("\"b\"");
-    let effects = talk.server(&result("\"b\"", BAD));
+    test.call("\"b\"");
+    let effects = test.server(&result("\"b\"", BAD));
     assert_eq!(error(&effects), ("\"b\"".to_owned(), "blocked by renown, the tool did run: pii".to_owned()));
     assert_eq!(effects.records[0].action, Action::Blocked);
-    let again = talk.server(&result("\"b\"", BAD));
+    let again = test.server(&result("\"b\"", BAD));
     error(&again);
-    assert!(!again.records[0].counts, "a second answer is judged and counts for nobody");
+    assert!(!again.records[0].counts, "a second answer is judged, but does not count");
 }
 
 #[test]
-fn spelling_is_no_way_round() {
+fn unusual_spelling_does_not_bypass_the_gates() {
     for (asked, answered) in [
         ("1", result("\"1\"", BAD)),
         ("1", result("1.0", BAD)),
@@ -172,24 +172,24 @@ fn spelling_is_no_way_round() {
         ("1", result("1", "fine").replace("\"jsonrpc\"", "\"note\":\"mail ada@lovelace.org\",\"jsonrpc\"")),
         ("1", format!("\u{20}\t{}\r", result("1", BAD))),
     ] {
-        let mut talk = Talk::new(policy(), false);
-        talk.call(asked);
-        let effects = talk.server(&answered);
+        let mut test = TestSession::new(policy(), false);
+        test.call(asked);
+        let effects = test.server(&answered);
         assert_eq!(error(&effects).0, asked, "{answered}");
     }
     for method in [r#""tools\/call""#, r#""t\u006fols/call""#] {
-        let mut talk = Talk::new(policy(), false);
-        talk.client(&call("1", "{}").replace("\"tools/call\"", method));
-        error(&talk.server(&result("1", BAD)));
+        let mut test = TestSession::new(policy(), false);
+        test.client(&call("1", "{}").replace("\"tools/call\"", method));
+        error(&test.server(&result("1", BAD)));
     }
 }
 
 #[test]
-fn observing_changes_nothing_and_records_the_truth() {
-    let mut talk = Talk::new(Policy { observe: true, ..policy() }, true);
-    let effects = talk.client(&call("1", r#"{"to":"ada@lovelace.org"}"#));
+fn observing_mode_changes_nothing_and_records_the_verdict() {
+    let mut test = TestSession::new(Policy { observe: true, ..policy() }, true);
+    let effects = test.client(&call("1", r#"{"to":"ada@lovelace.org"}"#));
     assert_eq!(effects.forward, Forward::AsIs);
-    let effects = talk.server(&result("1", "fine"));
+    let effects = test.server(&result("1", "fine"));
     assert_eq!(effects.forward, Forward::AsIs);
     let [record] = &effects.records[..] else { panic!() };
     assert_eq!((record.action, record.passed), (Action::Observed, false));
@@ -199,34 +199,34 @@ fn observing_changes_nothing_and_records_the_truth() {
 
 #[test]
 fn arguments_are_judged_before_the_tool_runs() {
-    let mut talk = Talk::new(policy(), true);
-    let effects = talk.client(&call("1", r#"{"to":"ada@lovelace.org"}"#));
+    let mut test = TestSession::new(policy(), true);
+    let effects = test.client(&call("1", r#"{"to":"ada@lovelace.org"}"#));
     assert_eq!(effects.forward, Forward::Nothing);
     let reply: Value = serde_json::from_slice(&effects.to_client[0]).unwrap();
     assert_eq!(reply["error"]["message"], "blocked by renown before the tool ran: pre.pii");
     assert_eq!(reply["error"]["data"]["gates"][1]["reason"], "email address detected in arguments");
     assert_eq!((effects.records[0].action, effects.records[0].counts), (Action::Blocked, true));
-    assert!(talk.session.lost(&talk.host).is_empty(), "the server never heard of it");
+    assert!(test.session.lost(&test.host).is_empty(), "the server never received the call");
     for arguments in ["{}", "null", r#"{"arguments":[]}"#] {
-        assert_eq!(talk.client(&call("2", arguments)).forward, Forward::AsIs, "{arguments}");
+        assert_eq!(test.client(&call("2", arguments)).forward, Forward::AsIs, "{arguments}");
     }
     let twice = call("3", r#"{"a":1},"arguments":{"to":"ada@lovelace.org"}"#);
-    assert_eq!(talk.client(&twice).forward, Forward::Nothing);
+    assert_eq!(test.client(&twice).forward, Forward::Nothing);
 }
 
 #[test]
 fn each_member_of_a_batch_is_judged() {
-    let mut talk = Talk::new(policy(), true);
+    let mut test = TestSession::new(policy(), true);
     let bad = call("2", r#"{"to":"ada@lovelace.org"}"#);
-    let effects = talk.client(&format!("[{}, {bad},{}]", call("1", "{}"), call("3", "{}")));
+    let effects = test.client(&format!("[{}, {bad},{}]", call("1", "{}"), call("3", "{}")));
     let Forward::Changed(batch) = &effects.forward else { panic!() };
     assert_eq!(*batch, format!("[{},{}]\n", call("1", "{}"), call("3", "{}")).into_bytes());
     assert_eq!(effects.to_client.len(), 1);
-    assert_eq!(talk.client(&format!("[{bad}]")).forward, Forward::Nothing);
+    assert_eq!(test.client(&format!("[{bad}]")).forward, Forward::Nothing);
     let fine = format!("[{} , {{\"method\":\"n\"}}]", result("1", "fine"));
-    assert_eq!(talk.server(&fine).forward, Forward::AsIs);
-    talk.call("4");
-    let effects = talk.server(&format!("[{},{}]", result("4", "fine"), result("3", BAD)));
+    assert_eq!(test.server(&fine).forward, Forward::AsIs);
+    test.call("4");
+    let effects = test.server(&format!("[{},{}]", result("4", "fine"), result("3", BAD)));
     let Forward::Changed(batch) = &effects.forward else { panic!() };
     let batch: Vec<Value> = serde_json::from_slice(batch).unwrap();
     assert_eq!((batch[0]["id"].clone(), batch[0]["error"].is_null()), (json!(4), true));
@@ -236,9 +236,9 @@ fn each_member_of_a_batch_is_judged() {
 
 #[test]
 fn errors_are_judged_and_lost_calls_are_logged() {
-    let mut talk = Talk::new(policy(), false);
-    talk.call("1");
-    let effects = talk.server(r#"{"id":1,"error":{"code":-1,"message":"no such file"}}"#);
+    let mut test = TestSession::new(policy(), false);
+    test.call("1");
+    let effects = test.server(r#"{"id":1,"error":{"code":-1,"message":"no such file"}}"#);
     assert_eq!(effects.forward, Forward::AsIs);
     assert!(effects.records[0].tool_error && !effects.records[0].counts);
     for answer in [
@@ -247,19 +247,19 @@ fn errors_are_judged_and_lost_calls_are_logged() {
         r#"{"id":1,"error":{"code":-1,"message":"no","other":"ada@lovelace.org"}}"#,
         r#"{"id":1,"error":{"code":-1,"message":"no"},"other":"ada@lovelace.org"}"#,
     ] {
-        talk.call("1");
-        let effects = talk.server(answer);
+        test.call("1");
+        let effects = test.server(answer);
         assert_eq!(error(&effects).1, "blocked by renown, the tool did run: pii", "{answer}");
         assert_eq!((effects.records[0].action, effects.records[0].tool_error), (Action::Blocked, true));
     }
-    let effects = talk.server(r#"{"id":null,"error":{"code":-1,"message":"ada@lovelace.org"}}"#);
-    assert_eq!(error(&effects).1, "blocked by renown: pii", "also one that answers nothing");
+    let effects = test.server(r#"{"id":null,"error":{"code":-1,"message":"ada@lovelace.org"}}"#);
+    assert_eq!(error(&effects).1, "blocked by renown: pii", "also if it answers no request");
     for id in ["2", "3", "4"] {
-        talk.call(id);
+        test.call(id);
     }
-    talk.client(r#"{"method":"notifications/cancelled","params":{"requestId":"3"}}"#);
-    talk.server(&result("2", "fine"));
-    let lost = talk.session.lost(&talk.host);
+    test.client(r#"{"method":"notifications/cancelled","params":{"requestId":"3"}}"#);
+    test.server(&result("2", "fine"));
+    let lost = test.session.lost(&test.host);
     assert_eq!(
         lost.iter().map(|record| (record.action, record.counts)).collect::<Vec<_>>(),
         [(Action::Lost, false)]
@@ -267,73 +267,73 @@ fn errors_are_judged_and_lost_calls_are_logged() {
 }
 
 #[test]
-fn results_of_tasks_and_of_further_methods_are_judged() {
-    let mut talk = Talk::new(policy(), false);
-    talk.call("1");
+fn results_of_tasks_and_of_other_methods_are_judged() {
+    let mut test = TestSession::new(policy(), false);
+    test.call("1");
     let handle = r#"{"id":1,"result":{"task":{"taskId":"x","status":"working"}}}"#;
-    assert_eq!(talk.server(handle).forward, Forward::AsIs);
-    talk.client(r#"{"id":2,"method":"tasks/get","params":{"taskId":"x"}}"#);
-    let effects = talk.server(r#"{"id":2,"result":{"taskId":"x","status":"working"}}"#);
+    assert_eq!(test.server(handle).forward, Forward::AsIs);
+    test.client(r#"{"id":2,"method":"tasks/get","params":{"taskId":"x"}}"#);
+    let effects = test.server(r#"{"id":2,"result":{"taskId":"x","status":"working"}}"#);
     assert!(effects.forward == Forward::AsIs && effects.records.is_empty(), "it has no result yet");
-    talk.client(r#"{"id":3,"method":"tasks/get","params":{"taskId":"x"}}"#);
+    test.client(r#"{"id":3,"method":"tasks/get","params":{"taskId":"x"}}"#);
     let inner = r#"{"content":[{"type":"text","text":"ada@lovelace.org"}]}"#;
-    let effects = talk.server(&format!(r#"{{"id":3,"result":{{"taskId":"x","result":{inner}}}}}"#));
+    let effects = test.server(&format!(r#"{{"id":3,"result":{{"taskId":"x","result":{inner}}}}}"#));
     error(&effects);
     assert_eq!(effects.records[0].tool.as_ref().unwrap().as_str(), "t");
-    talk.client(r#"{"id":4,"method":"tasks/result","params":{"taskId":"x"}}"#);
-    error(&talk.server(&result("4", BAD)));
-    talk.client(r#"{"id":5,"method":"resources/read","params":{"uri":"u"}}"#);
-    error(&talk.server(r#"{"id":5,"result":{"contents":[{"uri":"u","text":"ada@lovelace.org"}]}}"#));
+    test.client(r#"{"id":4,"method":"tasks/result","params":{"taskId":"x"}}"#);
+    error(&test.server(&result("4", BAD)));
+    test.client(r#"{"id":5,"method":"resources/read","params":{"uri":"u"}}"#);
+    error(&test.server(r#"{"id":5,"result":{"contents":[{"uri":"u","text":"ada@lovelace.org"}]}}"#));
 }
 
 #[test]
-fn roots_of_the_client_are_roots_of_the_gates() {
+fn the_gates_use_the_roots_of_the_client() {
     let strict = json!({"gates": {"strictness": "strict"}});
-    let mut talk = Talk::with(policy(), &strict, false);
-    talk.call("1");
-    error(&talk.server(&result("1", "see /usr/project/a")));
-    talk.server(r#"{"id":"r1","method":"roots/list"}"#);
-    talk.client(r#"{"id":"r1","result":{"roots":[{"uri":"file:///usr/project"}]}}"#);
-    talk.call("2");
-    assert_eq!(talk.server(&result("2", "see /usr/project/a")).forward, Forward::AsIs);
-    talk.client(r#"{"id":"r1","result":{"roots":[{"uri":"file:///usr"}]}}"#);
-    talk.call("3");
-    error(&talk.server(&result("3", "see /usr/bin/a")));
+    let mut test = TestSession::with(policy(), &strict, false);
+    test.call("1");
+    error(&test.server(&result("1", "see /usr/project/a")));
+    test.server(r#"{"id":"r1","method":"roots/list"}"#);
+    test.client(r#"{"id":"r1","result":{"roots":[{"uri":"file:///usr/project"}]}}"#);
+    test.call("2");
+    assert_eq!(test.server(&result("2", "see /usr/project/a")).forward, Forward::AsIs);
+    test.client(r#"{"id":"r1","result":{"roots":[{"uri":"file:///usr"}]}}"#);
+    test.call("3");
+    error(&test.server(&result("3", "see /usr/bin/a")));
 }
 
 #[test]
-fn a_result_that_nobody_asked_for_is_judged_all_the_same() {
-    let mut talk = Talk::new(policy(), false);
-    let effects = talk.server(&result("9", BAD));
+fn a_result_without_a_request_is_still_judged() {
+    let mut test = TestSession::new(policy(), false);
+    let effects = test.server(&result("9", BAD));
     error(&effects);
     assert!(!effects.records[0].counts);
     let other = r#"{"id":8,"result":{"messages":["ada@lovelace.org"]}}"#;
-    assert_eq!(error(&talk.server(other)).1, "blocked by renown: pii");
+    assert_eq!(error(&test.server(other)).1, "blocked by renown: pii");
 }
 
 #[test]
-fn what_is_redacted_keeps_all_else_as_it_was_written() {
+fn a_redacted_message_keeps_everything_else_as_written() {
     let redact = json!({"gate": {"pii": {"mode": "redact"}}});
     let result = r#"{"id":1,"result":{"structuredContent":{"e":1E400,"b":12345678901234567890123,"a":"x@y.org"},"content":[]}}"#;
-    let mut talk = Talk::with(policy(), &redact, false);
-    talk.call("1");
-    let effects = talk.server(result);
+    let mut test = TestSession::with(policy(), &redact, false);
+    test.call("1");
+    let effects = test.server(result);
     let Forward::Changed(new) = effects.forward else { panic!("{:?}", effects.forward) };
     assert_eq!(String::from_utf8(new).unwrap().trim(), result.replace("x@y.org", "[email address]"));
     assert_eq!(effects.records[0].action, Action::Redacted);
-    let mut talk = Talk::with(Policy { observe: true, ..policy() }, &redact, false);
-    talk.call("1");
-    let effects = talk.server(result);
+    let mut test = TestSession::with(Policy { observe: true, ..policy() }, &redact, false);
+    test.call("1");
+    let effects = test.server(result);
     assert_eq!((effects.forward, effects.records[0].action), (Forward::AsIs, Action::Observed));
 }
 
 #[test]
-fn ids_that_only_look_alike_are_told_apart_where_both_wait() {
-    let mut talk = Talk::new(policy(), false);
-    talk.client(r#"{"id":"1","method":"tools/list"}"#);
-    talk.call("1");
-    error(&talk.server(&result("1", BAD)));
-    assert_eq!(talk.server(&tools("\"1\"", &json!([]))).forward, Forward::AsIs);
+fn similar_ids_are_distinguished_if_both_are_waiting() {
+    let mut test = TestSession::new(policy(), false);
+    test.client(r#"{"id":"1","method":"tools/list"}"#);
+    test.call("1");
+    error(&test.server(&result("1", BAD)));
+    assert_eq!(test.server(&tools("\"1\"", &json!([]))).forward, Forward::AsIs);
 }
 
 fn tools(id: &str, tools: &Value) -> String {
@@ -341,11 +341,11 @@ fn tools(id: &str, tools: &Value) -> String {
 }
 
 #[test]
-fn messages_that_are_too_long_are_answered() {
-    let mut talk = Talk::new(policy(), false);
-    talk.call("\"x\"");
+fn messages_that_are_too_long_get_an_error() {
+    let mut test = TestSession::new(policy(), false);
+    test.call("\"x\"");
     let long = Oversized { ids: vec!["\"x\"".to_owned()], ..Oversized::default() };
-    let effects = talk.session.oversized_from_server(&long, &talk.host);
+    let effects = test.session.oversized_from_server(&long, &test.host);
     let reply: Value = serde_json::from_slice(&effects.to_client[0]).unwrap();
     assert_eq!(
         (reply["id"].clone(), reply["error"]["message"].clone()),
@@ -353,6 +353,6 @@ fn messages_that_are_too_long_are_answered() {
     );
     assert_eq!(effects.records[0].action, Action::Blocked);
     let long = Oversized { ids: vec!["3".to_owned()], is_request: true, ..Oversized::default() };
-    assert_eq!(talk.session.oversized_from_client(&long).to_client.len(), 1);
-    assert_eq!(talk.session.oversized_from_server(&long, &talk.host).to_server.len(), 1);
+    assert_eq!(test.session.oversized_from_client(&long).to_client.len(), 1);
+    assert_eq!(test.session.oversized_from_server(&long, &test.host).to_server.len(), 1);
 }

@@ -1,20 +1,21 @@
-//! An event, taken apart and put together again.
+//! Parses an event and writes it again.
 //!
-//! Readers differ in where they end lines and in what they take for data, so only a plain event leaves byte for byte as it came:
+//! Clients differ in where they end lines and in what they read as data. So only a plain event passes byte for byte:
 //!
-//! | of a plain event | rule |
+//! | part of a plain event | rule |
 //! |---|---|
 //! | lines | end with LF |
 //! | data | at most one line |
-//! | other lines | `event`, `id`, `retry` or a comment, short, of characters at which no reader ends a line |
+//! | other lines | a short `event`, `id`, `retry` or comment, without characters that some client reads as a line end |
 //!
-//! Every other event is rewritten: its data on one line, its other lines as far as they are plain, so that resumption works.
+//! Every other event is rewritten with its data on one line and those of its other lines that are plain, so that clients can still resume
+//! the stream.
 
 use super::lines;
 
-/// The value of a `data` line, without the end of the line.
+/// Returns the value of a `data` line, without the line end.
 fn data_of(line: &[u8]) -> Option<&[u8]> {
-    // A byte order mark may stand before the first line.
+    // The first line may begin with a byte order mark.
     let line = line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line);
     let rest = line.strip_prefix(b"data")?;
     match rest.split_first() {
@@ -24,10 +25,10 @@ fn data_of(line: &[u8]) -> Option<&[u8]> {
     }
 }
 
-/// The longest line beside data that passes, in bytes.
+/// Maximum length of a plain line that is not data, in bytes.
 const OTHER_BYTES_MAX: usize = 1024;
 
-/// Whether a line beside data is one that no reader takes for something else.
+/// Returns whether all clients read a line that is not data in the same way.
 fn is_plain(line: &[u8]) -> bool {
     let Some(text) = str::from_utf8(line).ok().filter(|text| text.len() <= OTHER_BYTES_MAX) else {
         return false;
@@ -40,7 +41,7 @@ fn is_plain(line: &[u8]) -> bool {
     let value = value.strip_prefix(' ').unwrap_or(value);
     let is_token = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.' | b'/');
     match name {
-        // Some readers look for data anywhere in a line.
+        // Some clients search for data anywhere in a line.
         "" => !value.to_ascii_lowercase().contains("data"),
         "event" => value.bytes().all(is_token),
         "id" => !value.contains("data:"),
@@ -49,14 +50,14 @@ fn is_plain(line: &[u8]) -> bool {
     }
 }
 
-/// An event, taken apart.
+/// The parts of an event.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Parts {
-    /// Its data, in one or more lines, if it has any.
+    /// The data, which may have several lines.
     pub(crate) data: Option<Vec<u8>>,
-    /// Whether it may leave byte for byte.
+    /// Whether the event may pass byte for byte.
     pub(crate) is_plain: bool,
-    /// Its plain lines beside data, each ended by LF.
+    /// The plain lines that are not data, each with a LF.
     others: Vec<u8>,
 }
 
@@ -83,7 +84,7 @@ impl Parts {
         parts
     }
 
-    /// The event with this data, which is JSON, or without data. Nothing if nothing is left of it.
+    /// Writes the event with new data, which is JSON, or without data. Returns no bytes if nothing remains.
     pub(crate) fn written(&self, data: Option<&[u8]>) -> Vec<u8> {
         let mut event = self.others.clone();
         if let Some(data) = data {
@@ -96,13 +97,13 @@ impl Parts {
     }
 }
 
-/// A line of data. Between the tokens of JSON a blank is as good as the end of a line.
+/// Writes a line of data. Line ends become spaces, which does not change JSON.
 fn data_line(data: &[u8]) -> Vec<u8> {
     let flat = data.iter().map(|byte| if matches!(byte, b'\r' | b'\n') { b' ' } else { *byte });
     b"data: ".iter().copied().chain(flat).chain([b'\n']).collect()
 }
 
-/// A new event with this data.
+/// Writes a new event with data.
 pub(crate) fn event_of(data: &[u8]) -> Vec<u8> {
     let mut event = data_line(data);
     event.push(b'\n');
@@ -114,20 +115,20 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_a_plain_event_leaves_as_it_came() {
+    fn only_a_plain_event_passes_unchanged() {
         for (event, data, is_plain, written) in [
             ("id: 7\nevent: message\ndata: {}\n\n", Some("{}"), true, "id: 7\nevent: message\ndata: new\n\n"),
             ("data: a\n\n", Some("a"), true, "data: new\n\n"),
             (": ping - 2026\n\n", None, true, ": ping - 2026\ndata: new\n\n"),
             ("id: 1\ndata:\n\n", Some(""), true, "id: 1\ndata: new\n\n"),
             ("retry: 100\ndata\n\n", Some(""), true, "retry: 100\ndata: new\n\n"),
-            // Lines that end otherwise, more than one line of data, a mark.
+            // Other line ends, several lines of data, a byte order mark.
             ("data: a\r\n\r\n", Some("a"), false, "data: new\n\n"),
             ("data: a\r\r", Some("a"), false, "data: new\n\n"),
             ("data: a", Some("a"), false, "data: new\n\n"),
             ("data:a\ndata:  b\nid: 1\n\n", Some("a\n b"), false, "id: 1\ndata: new\n\n"),
             ("\u{feff}data: a\n\n", Some("a"), false, "data: new\n\n"),
-            // Lines that some readers take for data, or for several lines.
+            // Lines that some clients read as data, or as several lines.
             ("Data: x\ndata: a\n\n", Some("a"), false, "data: new\n\n"),
             (" data: x\n\n", None, false, "data: new\n\n"),
             ("dataset: x\n\n", None, false, "data: new\n\n"),

@@ -1,23 +1,23 @@
 //! Who may send telemetry without a key.
 //!
 //! ```text
-//! taken  ⇔  the server does not require a key
-//!        ∧  the port is one for OTLP                      (the API's port may be behind a reverse proxy, which is a local peer)
-//!        ∧  the listener is bound to a loopback address   (others cannot reach it)
-//!        ∧  the peer has a loopback address               (nobody was routed to it)
-//!        ∧  every Host and :authority is a loopback name  (no name of elsewhere that was made to point here)
-//!        ∧  no Origin                                     (no web page sends it)
-//!        ∧  no header that a reverse proxy adds           (no proxy sends it for somebody else)
+//! accepted  ⇔  the server does not require a key
+//!           ∧  the port is an OTLP port                      (the API's port may be behind a reverse proxy, which is a local peer)
+//!           ∧  the listener is bound to a loopback address   (other machines cannot reach it)
+//!           ∧  the peer has a loopback address               (the connection was not routed here)
+//!           ∧  every Host and :authority is a loopback name  (protects against DNS rebinding)
+//!           ∧  there is no Origin header                     (a web page did not send it)
+//!           ∧  there is no header that a reverse proxy adds  (a proxy did not forward it)
 //! ```
 //!
 //! The headers that a reverse proxy adds are `Forwarded`, every `X-Forwarded-*`, `X-Real-IP`, `Via`, `CF-Connecting-IP` and
-//! `True-Client-IP`. A proxy that adds none of them, such as nginx with a bare `proxy_pass`, cannot be told from a local agent: it must
-//! not be pointed at an OTLP port.
+//! `True-Client-IP`. A proxy that adds none of them, such as nginx with a bare `proxy_pass`, looks like a local agent: do not point it at
+//! an OTLP port.
 //!
-//! A loopback name is `localhost`, an address of 127.0.0.0/8 or `[::1]`, with or without a port; one dot at the end is fine.
-//! Names below `localhost` are not: who resolves them is not known here.
+//! A loopback name is `localhost`, an address in 127.0.0.0/8 or `[::1]`, with or without a port. One dot at the end is allowed. Names
+//! below `localhost` are not: this server does not know how the client resolved them.
 //!
-//! Every refusal is 401 `auth_missing`, also that of an `Origin`: with a key each of these requests would be taken.
+//! Every refusal is 401 `auth_missing`, also because of an `Origin`: with a key, each of these requests would be accepted.
 
 use std::fmt;
 use std::net::{Ipv4Addr, Ipv6Addr};
@@ -28,25 +28,25 @@ use renown_core::json::Found;
 
 use crate::dispatch::{Arrival, Port};
 
-/// Whether telemetry may come without a key.
+/// Whether the server accepts telemetry without a key.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum OtlpAuth {
-    /// From this machine, see the module.
+    /// Accepted from this machine, by the rule of the module.
     #[default]
     Loopback,
-    /// Never.
+    /// Every request needs a key.
     Required,
 }
 
-/// Whether a header only comes from elsewhere: from a web page, or through a reverse proxy.
+/// Returns whether a header shows that a web page or a reverse proxy sent the request.
 fn is_foreign(name: &HeaderName) -> bool {
     let known = ["origin", "forwarded", "x-real-ip", "via", "cf-connecting-ip", "true-client-ip"];
     known.contains(&name.as_str()) || name.as_str().starts_with("x-forwarded-")
 }
 
-/// What a request without a key lacks.
+/// Why a request needs a key.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Barred {
+pub(crate) enum KeyNeeded {
     KeyRequired,
     ApiPort,
     OpenListener,
@@ -56,67 +56,67 @@ pub(crate) enum Barred {
     Foreign(HeaderName),
 }
 
-impl fmt::Display for Barred {
+impl fmt::Display for KeyNeeded {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("no Authorization header, and ")?;
         match self {
             Self::KeyRequired => {
-                f.write_str("this server takes telemetry only with a key (--otlp-auth required)")
+                f.write_str("this server accepts telemetry only with a key (--otlp-auth required)")
             }
             Self::ApiPort => f.write_str(
-                "without a key telemetry is only taken on the OTLP ports (GET /health names them), never on this one",
+                "this port never accepts telemetry without a key; the OTLP ports may (GET /health names them)",
             ),
             Self::OpenListener => f.write_str(
-                "without a key telemetry is only taken where the server listens on a loopback address, which this port does not",
+                "telemetry without a key is accepted only on a loopback address, and this port listens on another address",
             ),
-            Self::RemotePeer => f.write_str("without a key telemetry is only taken from this machine"),
-            Self::NoHost => f.write_str("without a key a Host is expected: localhost, 127.0.0.1 or [::1]"),
+            Self::RemotePeer => f.write_str("telemetry without a key is accepted only from this machine"),
+            Self::NoHost => f.write_str("no Host header, expected localhost, 127.0.0.1 or [::1]"),
             Self::OtherHost(host) => write!(
                 f,
-                "without a key the Host has to be localhost, 127.0.0.1 or [::1], found {}",
+                "the Host is {}, expected localhost, 127.0.0.1 or [::1]",
                 Found::quoted(host)
             ),
             Self::Foreign(name) if *name == ORIGIN => {
-                f.write_str("without a key nothing is taken from a web page, which the Origin header tells")
+                f.write_str("requests from web pages (an Origin header is present) need a key")
             }
             Self::Foreign(name) => write!(
                 f,
-                "without a key nothing is taken through a proxy, which the header {name} tells"
+                "requests through a proxy (the header {name} is present) need a key"
             ),
         }?;
         f.write_str(": send `Authorization: Bearer` and a key, as in OTEL_EXPORTER_OTLP_HEADERS=\"Authorization=Bearer KEY\"")
     }
 }
 
-/// Whether a request without a key is taken, or the first thing that it lacks.
+/// Checks whether a request may come without a key. Returns the first reason against it.
 pub(super) fn without_key(
     auth: OtlpAuth,
     arrival: Arrival,
     uri: &Uri,
     headers: &HeaderMap,
-) -> Result<(), Barred> {
+) -> Result<(), KeyNeeded> {
     if auth == OtlpAuth::Required {
-        return Err(Barred::KeyRequired);
+        return Err(KeyNeeded::KeyRequired);
     }
     if arrival.port == Port::Api {
-        return Err(Barred::ApiPort);
+        return Err(KeyNeeded::ApiPort);
     }
     if !arrival.listener_is_loopback {
-        return Err(Barred::OpenListener);
+        return Err(KeyNeeded::OpenListener);
     }
     if !arrival.peer_is_loopback {
-        return Err(Barred::RemotePeer);
+        return Err(KeyNeeded::RemotePeer);
     }
     let sent = headers.get_all(HOST).iter().map(|host| String::from_utf8_lossy(host.as_bytes()).into_owned());
     let mut hosts = sent.chain(uri.authority().map(ToString::to_string)).peekable();
-    hosts.peek().ok_or(Barred::NoHost)?;
+    hosts.peek().ok_or(KeyNeeded::NoHost)?;
     if let Some(other) = hosts.find(|host| !is_loopback_name(host)) {
-        return Err(Barred::OtherHost(other));
+        return Err(KeyNeeded::OtherHost(other));
     }
-    headers.keys().find(|name| is_foreign(name)).map_or(Ok(()), |name| Err(Barred::Foreign(name.clone())))
+    headers.keys().find(|name| is_foreign(name)).map_or(Ok(()), |name| Err(KeyNeeded::Foreign(name.clone())))
 }
 
-/// Whether a host, with or without a port, is this machine by its name.
+/// Returns whether a host, with or without a port, is a loopback name.
 fn is_loopback_name(host: &str) -> bool {
     let is_port = |rest: &str| {
         rest.is_empty()
@@ -141,7 +141,7 @@ mod tests {
         Arrival { port: Port::OtlpHttp, listener_is_loopback: true, peer_is_loopback: true };
 
     #[test]
-    fn names_of_this_machine() {
+    fn loopback_names_are_recognized() {
         for (host, expected) in [
             ("localhost", true),
             ("LocalHost:4318", true),
@@ -180,18 +180,19 @@ mod tests {
         }
     }
 
-    /// The arrival, the target of the request, its headers, and what it lacks.
-    type Row = (OtlpAuth, Arrival, &'static str, &'static [(&'static str, &'static str)], Result<(), Barred>);
+    /// The setting, the arrival, the request's target and headers, and the expected result.
+    type Row =
+        (OtlpAuth, Arrival, &'static str, &'static [(&'static str, &'static str)], Result<(), KeyNeeded>);
 
     #[test]
-    fn without_a_key_each_condition_has_to_hold() {
+    fn without_a_key_every_condition_must_hold() {
         use OtlpAuth::{Loopback, Required};
 
         const LOCAL: &[(&str, &str)] = &[("host", "localhost:4318")];
         let open = Arrival { listener_is_loopback: false, ..HERE };
         let remote = Arrival { peer_is_loopback: false, ..HERE };
-        let foreign = |name| Err(Barred::Foreign(HeaderName::from_static(name)));
-        let other = |host: &str| Err(Barred::OtherHost(host.to_owned()));
+        let foreign = |name| Err(KeyNeeded::Foreign(HeaderName::from_static(name)));
+        let other = |host: &str| Err(KeyNeeded::OtherHost(host.to_owned()));
         let api = Arrival { port: Port::Api, ..HERE };
         let grpc = Arrival { port: Port::OtlpGrpc, ..HERE };
         let rows: [Row; 16] = [
@@ -199,13 +200,13 @@ mod tests {
             (Loopback, HERE, "http://127.0.0.1:4317/x", &[], Ok(())),
             (Loopback, HERE, "/v1/logs", &[("host", "[::1]"), ("x-forward", "https")], Ok(())),
             (Loopback, grpc, "/v1/logs", LOCAL, Ok(())),
-            (Loopback, api, "/otlp/v1/logs", LOCAL, Err(Barred::ApiPort)),
-            (Required, HERE, "/v1/logs", LOCAL, Err(Barred::KeyRequired)),
-            (Loopback, open, "/v1/logs", LOCAL, Err(Barred::OpenListener)),
-            (Loopback, remote, "/v1/logs", LOCAL, Err(Barred::RemotePeer)),
-            (Loopback, HERE, "/v1/logs", &[], Err(Barred::NoHost)),
+            (Loopback, api, "/otlp/v1/logs", LOCAL, Err(KeyNeeded::ApiPort)),
+            (Required, HERE, "/v1/logs", LOCAL, Err(KeyNeeded::KeyRequired)),
+            (Loopback, open, "/v1/logs", LOCAL, Err(KeyNeeded::OpenListener)),
+            (Loopback, remote, "/v1/logs", LOCAL, Err(KeyNeeded::RemotePeer)),
+            (Loopback, HERE, "/v1/logs", &[], Err(KeyNeeded::NoHost)),
             (Loopback, HERE, "/v1/logs", &[("host", "evil.example")], other("evil.example")),
-            // Whichever of two names a reader would follow, both have to be of here.
+            // Both names must be loopback names, whichever of them a client would use.
             (Loopback, HERE, "http://evil.example/x", LOCAL, other("evil.example")),
             (Loopback, HERE, "http://localhost/x", &[("host", "evil.example")], other("evil.example")),
             (Loopback, HERE, "/", &[("host", "localhost"), ("host", "evil.example")], other("evil.example")),
@@ -238,14 +239,14 @@ mod tests {
             }
             let found = without_key(auth, arrival, &uri.parse().unwrap(), &map);
             assert_eq!(found, expected, "{auth:?} {arrival:?} {uri} {headers:?}");
-            if let Err(barred) = found {
-                assert!(barred.to_string().contains("Bearer"), "{barred}");
+            if let Err(reason) = found {
+                assert!(reason.to_string().contains("Bearer"), "{reason}");
             }
         }
     }
 
     #[test]
-    fn without_a_key_no_header_of_a_reverse_proxy_is_taken() {
+    fn without_a_key_every_header_of_a_reverse_proxy_is_refused() {
         for name in [
             "forwarded",
             "x-forwarded-for",
@@ -265,7 +266,7 @@ mod tests {
             );
             headers.append(name, "".parse().unwrap());
             let found = without_key(OtlpAuth::Loopback, HERE, &Uri::from_static("/v1/logs"), &headers);
-            assert_eq!(found, Err(Barred::Foreign(HeaderName::from_static(name))));
+            assert_eq!(found, Err(KeyNeeded::Foreign(HeaderName::from_static(name))));
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Taking a body in: so many bytes in so much time, each of them held by the budget, and inflated only as far as is allowed.
+//! Reads and inflates bodies of telemetry, with limits for size and time. Every byte is reserved in the budget first.
 
 use std::io::Read;
 use std::time::Duration;
@@ -10,59 +10,66 @@ use flate2::bufread::MultiGzDecoder;
 use http_body_util::BodyExt;
 use hyper::body::Body as _;
 
-use super::budget::Hold;
-use super::content_type::Form;
+use super::budget::Reservation;
+use super::content_type::BodyFormat;
 use super::grpc::PREFIX_BYTES;
 use crate::error::{ApiError, Code};
 
-/// The largest body, as it arrives and after it is inflated.
+/// The maximum size of a body, compressed and decompressed.
 pub(crate) const OTLP_BODY_BYTES_MAX: usize = 16 * 1024 * 1024;
 
-/// How much of a refused body is read and thrown away, so that its sender gets to read the refusal.
+/// How much of a refused body is read and dropped, so that its sender can read the error.
 const DRAINED_BYTES_MAX: usize = 4 * OTLP_BODY_BYTES_MAX;
 
-/// How long it may take, and how long its sender may pause: one that waits for the reply sends nothing.
+/// How long that may take.
 const DRAIN_TIME_MAX: Duration = Duration::from_secs(10);
+
+/// How long the sender may pause meanwhile. A sender that pauses longer is waiting for the reply.
 const PAUSE_MAX: Duration = Duration::from_millis(500);
 
-/// How much is inflated before the budget is asked again.
+/// How much is inflated before more of the budget is reserved.
 const STEP_BYTES: usize = 64 * 1024;
 
-pub(super) fn too_large(what: &str) -> ApiError {
+/// Builds the error for a body that is too large. `found` continues the sentence "the body …".
+pub(super) fn too_large(found: &str) -> ApiError {
     let error =
-        format!("the body {what}, expected at most {OTLP_BODY_BYTES_MAX} bytes, also after decompression");
+        format!("the body {found}, expected at most {OTLP_BODY_BYTES_MAX} bytes, also after decompression");
     ApiError::new(Code::TooLarge, error)
 }
 
-/// The most bytes that a body of a form may have: in a frame it has some beside its message.
-fn bytes_max(form: Form) -> usize {
-    OTLP_BODY_BYTES_MAX + if form.is_framed { PREFIX_BYTES } else { 0 }
+/// Returns the maximum size of a body in a format. A framed body also has the prefix of its message.
+fn bytes_max(format: BodyFormat) -> usize {
+    OTLP_BODY_BYTES_MAX + if format.is_framed { PREFIX_BYTES } else { 0 }
 }
 
-/// Whether a body is as short as it has to be, as far as its head says.
-pub(super) fn check_length(body: &Body, form: Form) -> Result<(), ApiError> {
+/// Checks the length that the head of the request announces.
+pub(super) fn check_length(body: &Body, format: BodyFormat) -> Result<(), ApiError> {
     let announced = body.size_hint().lower();
-    if announced > bytes_max(form) as u64 {
+    if announced > bytes_max(format) as u64 {
         return Err(too_large(&format!("has {announced} bytes")));
     }
     Ok(())
 }
 
-/// The bytes of a body that arrives in time.
-pub(super) async fn take_in(
+/// Reads a body within the size, the time and the budget.
+pub(super) async fn read(
     body: &mut Body,
-    form: Form,
-    hold: &mut Hold,
+    format: BodyFormat,
+    reservation: &mut Reservation,
     time_max: Duration,
 ) -> Result<Bytes, ApiError> {
     let slow = |_| {
         let error = format!("the body did not arrive within {} s", time_max.as_secs());
         ApiError::new(Code::Timeout, error)
     };
-    tokio::time::timeout(time_max, read(body, bytes_max(form), hold)).await.map_err(slow)?
+    tokio::time::timeout(time_max, collect(body, bytes_max(format), reservation)).await.map_err(slow)?
 }
 
-async fn read(body: &mut Body, bytes_max: usize, hold: &mut Hold) -> Result<Bytes, ApiError> {
+async fn collect(
+    body: &mut Body,
+    bytes_max: usize,
+    reservation: &mut Reservation,
+) -> Result<Bytes, ApiError> {
     let mut first = Bytes::new();
     let mut all = BytesMut::new();
     while let Some(frame) = body.frame().await {
@@ -71,7 +78,7 @@ async fn read(body: &mut Body, bytes_max: usize, hold: &mut Hold) -> Result<Byte
         if first.len().max(all.len()) + bytes.len() > bytes_max {
             return Err(too_large("is larger"));
         }
-        hold.grow(bytes.len())?;
+        reservation.grow(bytes.len())?;
         if first.is_empty() && all.is_empty() {
             first = bytes;
         } else {
@@ -84,7 +91,7 @@ async fn read(body: &mut Body, bytes_max: usize, hold: &mut Hold) -> Result<Byte
     Ok(if all.is_empty() { first } else { all.freeze() })
 }
 
-/// Reads what a refused sender still sends, for so long and so much.
+/// Reads and drops what a refused client still sends, within limits of time and size.
 pub(super) async fn discard(body: &mut Body) {
     let drained = async {
         let mut seen = 0;
@@ -97,7 +104,7 @@ pub(super) async fn discard(body: &mut Body) {
     let _ = tokio::time::timeout(DRAIN_TIME_MAX, drained).await;
 }
 
-/// A body that is being inflated: gzip, of one member or several.
+/// A gzip body that is being inflated. It may have several members.
 pub(super) struct Inflating {
     decoder: MultiGzDecoder<Reader<Bytes>>,
     compressed_bytes: usize,
@@ -112,8 +119,13 @@ impl Inflating {
         Self { decoder, compressed_bytes, out: Vec::new(), is_done: false }
     }
 
-    /// Goes on until the end or until there are so many bytes; whether it is the end. Never further than one byte past the limit.
-    pub(super) fn inflate_to(&mut self, bytes: usize, hold: &mut Hold) -> Result<bool, ApiError> {
+    /// Inflates until the end, or until there are at least `bytes` bytes. Returns whether it reached the end. Never inflates more than one
+    /// byte past the maximum size.
+    pub(super) fn inflate_to(
+        &mut self,
+        bytes: usize,
+        reservation: &mut Reservation,
+    ) -> Result<bool, ApiError> {
         while !self.is_done && self.out.len() < bytes {
             let room = STEP_BYTES.min(OTLP_BODY_BYTES_MAX + 1 - self.out.len());
             let step = (&mut self.decoder).take(room as u64).read_to_end(&mut self.out);
@@ -122,17 +134,17 @@ impl Inflating {
             if self.out.len() > OTLP_BODY_BYTES_MAX {
                 return Err(too_large("is larger when it is inflated"));
             }
-            hold.grow(step)?;
+            reservation.grow(step)?;
             self.is_done = step < room;
         }
         Ok(self.is_done)
     }
 
-    /// All of it.
-    pub(super) fn finish(mut self, hold: &mut Hold) -> Result<Bytes, ApiError> {
-        self.inflate_to(usize::MAX, hold)?;
+    /// Inflates the rest, and releases the reservation of the compressed bytes.
+    pub(super) fn finish(mut self, reservation: &mut Reservation) -> Result<Bytes, ApiError> {
+        self.inflate_to(usize::MAX, reservation)?;
         drop(self.decoder);
-        hold.shrink(self.compressed_bytes);
+        reservation.shrink(self.compressed_bytes);
         Ok(self.out.into())
     }
 }
@@ -154,8 +166,8 @@ mod tests {
     }
 
     fn inflated(compressed: Vec<u8>) -> Result<Bytes, Code> {
-        let mut hold = Budget::new(64 * 1024 * 1024).hold();
-        Inflating::new(compressed.into()).finish(&mut hold).map_err(|error| error.code())
+        let mut reservation = Budget::new(64 * 1024 * 1024).reserve();
+        Inflating::new(compressed.into()).finish(&mut reservation).map_err(|error| error.code())
     }
 
     #[test]
@@ -169,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_gzip_or_only_a_part_of_it_is_refused() {
+    fn invalid_and_incomplete_gzip_is_refused() {
         let whole = gzip(b"one, two, three");
         for end in 0..whole.len() {
             assert_eq!(inflated(whole[..end].to_vec()), Err(Code::ValidationError), "{end}");
@@ -182,17 +194,17 @@ mod tests {
     }
 
     #[test]
-    fn what_is_inflated_is_held_and_what_was_compressed_is_not_any_more() {
+    fn only_the_inflated_bytes_stay_reserved() {
         let compressed = gzip(&vec![0; 512 * 1024]);
         let budget = Budget::new(1024 * 1024);
-        let mut hold = budget.hold();
-        hold.grow(compressed.len()).unwrap();
-        let bytes = Inflating::new(compressed.clone().into()).finish(&mut hold).unwrap();
-        let mut rest = budget.hold();
+        let mut reservation = budget.reserve();
+        reservation.grow(compressed.len()).unwrap();
+        let bytes = Inflating::new(compressed.clone().into()).finish(&mut reservation).unwrap();
+        let mut rest = budget.reserve();
         rest.grow(512 * 1024).unwrap();
         assert!(rest.grow(1).is_err());
-        drop((hold, bytes, rest));
-        let mut small = Budget::new(256 * 1024).hold();
+        drop((reservation, bytes, rest));
+        let mut small = Budget::new(256 * 1024).reserve();
         let error = Inflating::new(compressed.into()).finish(&mut small).unwrap_err();
         assert_eq!(error.code(), Code::Overloaded);
     }

@@ -1,5 +1,5 @@
-//! The memory that telemetry in flight may have, over all senders: what arrives, what it is inflated to, and what of it waits
-//! for the store. Past it a sender is told to come back, and nothing of it is counted.
+//! Limits the memory of telemetry in flight, over all clients: received bytes, inflated bytes, and batches that wait for the store. Past the
+//! limit a request is refused with 503, and nothing is counted.
 
 use std::sync::Arc;
 
@@ -7,16 +7,16 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use crate::error::{ApiError, Code};
 
-/// What all bodies in flight hold together.
+/// Maximum memory of all bodies in flight.
 pub(crate) const IN_FLIGHT_BYTES_MAX: usize = 64 * 1024 * 1024;
 
 const KIB: usize = 1024;
 
-/// The memory that is left, in KiB.
+/// The memory that is free, in KiB.
 pub(crate) struct Budget(Arc<Semaphore>);
 
-/// The part of it that one body has. It goes back when this is dropped.
-pub(super) struct Hold {
+/// The part of the budget that one body uses. It is released on drop.
+pub(super) struct Reservation {
     budget: Arc<Semaphore>,
     permit: Option<OwnedSemaphorePermit>,
     bytes: usize,
@@ -27,17 +27,17 @@ impl Budget {
         Self(Arc::new(Semaphore::new(bytes_max / KIB)))
     }
 
-    /// The hold of a body of which nothing has arrived yet.
-    pub(super) fn hold(&self) -> Hold {
-        Hold { budget: Arc::clone(&self.0), permit: None, bytes: 0 }
+    /// Creates an empty reservation.
+    pub(super) fn reserve(&self) -> Reservation {
+        Reservation { budget: Arc::clone(&self.0), permit: None, bytes: 0 }
     }
 }
 
-impl Hold {
-    /// Takes so much more, or tells that there is no room now.
+impl Reservation {
+    /// Reserves more bytes. Fails if not enough memory is free.
     pub(super) fn grow(&mut self, bytes: usize) -> Result<(), ApiError> {
         let overloaded = || {
-            ApiError::new(Code::Overloaded, "too much telemetry is in flight, try again; nothing was counted")
+            ApiError::new(Code::Overloaded, "too much telemetry is in flight; nothing was counted, try again")
         };
         let bytes = self.bytes.saturating_add(bytes);
         let missing = bytes.div_ceil(KIB) - self.bytes.div_ceil(KIB);
@@ -53,12 +53,12 @@ impl Hold {
         Ok(())
     }
 
-    /// Takes what is missing to have so much.
+    /// Grows to at least `bytes`. Fails if not enough memory is free.
     pub(super) fn grow_to(&mut self, bytes: usize) -> Result<(), ApiError> {
         self.grow(bytes.saturating_sub(self.bytes))
     }
 
-    /// Gives so much back.
+    /// Releases some of the bytes.
     pub(super) fn shrink(&mut self, bytes: usize) {
         let less = self.bytes.saturating_sub(bytes);
         let spare = self.bytes.div_ceil(KIB) - less.div_ceil(KIB);
@@ -72,10 +72,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_held_is_missing_until_it_is_given_back() {
+    fn reserved_memory_is_free_again_after_shrinking_and_dropping() {
         let budget = Budget::new(4 * KIB);
         let left = || budget.0.available_permits();
-        let (mut one, mut other) = (budget.hold(), budget.hold());
+        let (mut one, mut other) = (budget.reserve(), budget.reserve());
         for (bytes, expected) in [(0, 4), (1, 3), (KIB - 1, 3), (1, 2), (KIB, 1)] {
             one.grow(bytes).unwrap();
             assert_eq!(left(), expected, "{bytes}");
@@ -91,6 +91,6 @@ mod tests {
         assert_eq!(left(), 2);
         drop(other);
         assert_eq!(left(), 4);
-        assert!(budget.hold().grow(usize::MAX).is_err());
+        assert!(budget.reserve().grow(usize::MAX).is_err());
     }
 }

@@ -1,22 +1,22 @@
-//! What a request says its body is.
+//! The content type and encoding of a request.
 //!
-//! | content type | is |
+//! | content type | body |
 //! |---|---|
 //! | `application/x-protobuf` | one request in protobuf |
 //! | `application/json` | one request in JSON |
-//! | `application/x-ndjson` | logs and traces only: a request in JSON a line, as the collector's file exporter writes |
-//! | `application/grpc`, `application/grpc+proto` | the port of gRPC only: one message in a frame |
+//! | `application/x-ndjson` | logs and traces only: one request in JSON per line, as the collector's file exporter writes |
+//! | `application/grpc`, `application/grpc+proto` | gRPC port only: one message in a frame |
 //!
-//! Case and parameters do not matter. A body without a type is refused: a web page can send one without asking first.
+//! Case and parameters are ignored. A body without a content type is refused, because a web page could send it without a CORS preflight.
 
 use hyper::HeaderMap;
 use hyper::header::{AsHeaderName, CONTENT_ENCODING, CONTENT_TYPE, HeaderName, HeaderValue};
 use renown_core::json::Found;
 
-use super::{Call, Kind, Shape};
+use super::{Call, Kind, ReplyEncoding};
 use crate::error::{ApiError, Code};
 
-/// How records are written.
+/// How records are encoded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Encoding {
     Protobuf,
@@ -24,26 +24,27 @@ pub(super) enum Encoding {
     JsonLines,
 }
 
-/// How a body is to be read.
+/// How a body has to be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Form {
+pub(super) struct BodyFormat {
     pub(super) encoding: Encoding,
-    /// Whether it is compressed; in a frame, whether it may be.
+    /// Whether the body is compressed. In a frame: whether it may be.
     pub(super) is_gzip: bool,
+    /// Whether the body is a gRPC frame.
     pub(super) is_framed: bool,
 }
 
-/// The type of a body, without parameters and in lower case.
+/// Returns the content type, in lower case and without parameters.
 pub(super) fn content_type(headers: &HeaderMap) -> String {
     let sent = headers.get(CONTENT_TYPE).map(HeaderValue::as_bytes).unwrap_or_default();
     let essence = sent.split(|byte| *byte == b';').next().unwrap_or_default();
     String::from_utf8_lossy(essence.trim_ascii()).to_ascii_lowercase()
 }
 
-impl Form {
-    /// The form of a body, if it is one that can be read.
+impl BodyFormat {
+    /// Determines the format of a body. Fails if it is not supported.
     pub(super) fn of(call: Call, kind: Kind, headers: &HeaderMap) -> Result<Self, ApiError> {
-        if call.shape == Shape::Grpc {
+        if call.reply == ReplyEncoding::Grpc {
             let is_gzip = is_gzip(headers, HeaderName::from_static("grpc-encoding"))?;
             return Ok(Self { encoding: Encoding::Protobuf, is_gzip, is_framed: true });
         }
@@ -64,7 +65,7 @@ impl Form {
     }
 }
 
-/// Whether a header of encodings says gzip; that it says anything else is an error.
+/// Returns whether an encoding header says gzip. Fails if it says anything but gzip or identity.
 fn is_gzip(headers: &HeaderMap, name: impl AsHeaderName) -> Result<bool, ApiError> {
     let sent: Vec<_> = headers.get_all(name).iter().map(|sent| sent.as_bytes().trim_ascii()).collect();
     match sent.as_slice() {
@@ -84,7 +85,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_forms_that_are_read() {
+    fn supported_formats_are_recognized() {
         use Encoding::{Json, JsonLines, Protobuf};
         use Kind::{Logs, Metrics};
 
@@ -109,10 +110,10 @@ mod tests {
             for encoding in encodings {
                 headers.append(CONTENT_ENCODING, encoding.parse().unwrap());
             }
-            let call = Call { kind: Some(kind), shape: Shape::Json };
-            match (Form::of(call, kind, &headers), expected) {
-                (Ok(form), Ok((encoding, is_gzip))) => {
-                    assert_eq!((form.encoding, form.is_gzip), (encoding, is_gzip), "{content_type}");
+            let call = Call { kind: Some(kind), reply: ReplyEncoding::Json };
+            match (BodyFormat::of(call, kind, &headers), expected) {
+                (Ok(format), Ok((encoding, is_gzip))) => {
+                    assert_eq!((format.encoding, format.is_gzip), (encoding, is_gzip), "{content_type}");
                 }
                 (Err(error), Err(named)) => {
                     assert!(error.text().contains(named) && error.text().contains("expected"), "{error:?}");

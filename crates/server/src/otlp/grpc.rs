@@ -1,13 +1,13 @@
 //! OTLP over gRPC: three calls of one message each, over HTTP/2.
 //!
 //! ```text
-//! request   headers, then   flag (1 byte: 0 plain, 1 compressed) · length (4 bytes, the first the highest) · message
+//! request   headers, then   flag (1 byte: 0 plain, 1 compressed) · length (4 bytes, big endian) · message
 //! reply     headers, then the same with a plain message, then trailers with grpc-status 0
-//! refusal   headers alone, with grpc-status, grpc-message, and when to come back in grpc-status-details-bin
+//! error     headers only, with grpc-status, grpc-message, and the retry delay in grpc-status-details-bin
 //! ```
 //!
-//! The framing is written here, because the libraries for it inflate a message before anybody can say that there is no memory
-//! for it, reserve what five bytes announce, and have other statuses than the contract for what is too large or no gzip.
+//! The framing is our own, because the libraries inflate a message before the budget can refuse it, reserve as much memory as the prefix
+//! announces, and return other statuses than we document for messages that are too large or not gzip.
 
 use axum::body::Body;
 use axum::response::Response;
@@ -25,7 +25,7 @@ use super::reply::status_message;
 use crate::error::{ApiError, Code};
 use crate::request::LoggedStatus;
 
-/// The bytes before a message.
+/// Length of the prefix of a message.
 pub(super) const PREFIX_BYTES: usize = 5;
 
 const STATUS: HeaderName = HeaderName::from_static("grpc-status");
@@ -33,12 +33,12 @@ const MESSAGE: HeaderName = HeaderName::from_static("grpc-message");
 const DETAILS: HeaderName = HeaderName::from_static("grpc-status-details-bin");
 const ACCEPTS: HeaderName = HeaderName::from_static("grpc-accept-encoding");
 
-/// The call that a path names.
+/// Returns the kind of telemetry of a path.
 pub(super) fn kind(path: &str) -> Option<Kind> {
     Kind::ALL.into_iter().find(|kind| method(*kind) == path)
 }
 
-/// The path of a call.
+/// Returns the path of a call.
 pub(super) const fn method(kind: Kind) -> &'static str {
     match kind {
         Kind::Logs => "/opentelemetry.proto.collector.logs.v1.LogsService/Export",
@@ -47,11 +47,11 @@ pub(super) const fn method(kind: Kind) -> &'static str {
     }
 }
 
-/// The only message of a body, and whether it is compressed.
+/// Returns the message of a body, and whether it is compressed. Fails unless the body is exactly one message.
 pub(super) fn message(body: &Bytes, may_be_gzip: bool) -> Result<(bool, Bytes), ApiError> {
     let Some((&[flag, a, b, c, d], _)) = body.split_first_chunk::<PREFIX_BYTES>() else {
         let error = format!(
-            "the body has {} bytes, expected one message with its prefix of {PREFIX_BYTES}",
+            "the body has {} bytes, expected one message with its prefix of {PREFIX_BYTES} bytes",
             body.len()
         );
         return Err(ApiError::invalid(error));
@@ -63,18 +63,18 @@ pub(super) fn message(body: &Bytes, may_be_gzip: bool) -> Result<(bool, Bytes), 
     let found = body.len() - PREFIX_BYTES;
     if found != length {
         let error =
-            format!("the prefix announces {length} bytes and {found} follow, expected just one message");
+            format!("the prefix announces {length} bytes and {found} follow, expected exactly one message");
         return Err(ApiError::invalid(error));
     }
     match flag {
         0 => Ok((false, body.slice(PREFIX_BYTES..))),
         1 if may_be_gzip => Ok((true, body.slice(PREFIX_BYTES..))),
-        1 => Err(ApiError::invalid("the message is compressed, and there is no header grpc-encoding: gzip")),
+        1 => Err(ApiError::invalid("the message is compressed, expected the header grpc-encoding: gzip")),
         flag => Err(ApiError::invalid(format!("the message begins with {flag}, expected 0 or 1"))),
     }
 }
 
-/// The status of gRPC that goes with a refusal.
+/// Returns the gRPC status of an error code.
 pub(super) const fn code(code: Code) -> u32 {
     match code {
         Code::BadJson | Code::ValidationError => 3,
@@ -89,7 +89,7 @@ pub(super) const fn code(code: Code) -> u32 {
     }
 }
 
-/// The reply with a message.
+/// Builds a successful reply with a message.
 pub(super) fn accepted(message: &[u8]) -> Response {
     let length = u32::try_from(message.len()).unwrap_or(u32::MAX).to_be_bytes();
     let frame = Bytes::from([&[0], &length[..], message].concat());
@@ -99,7 +99,7 @@ pub(super) fn accepted(message: &[u8]) -> Response {
     replied(Body::new(body), StatusCode::OK)
 }
 
-/// The reply without one.
+/// Builds an error reply.
 pub(super) fn refused(error: &ApiError) -> Response {
     let code = code(error.code());
     let mut response = replied(Body::empty(), error.code().status());
@@ -111,7 +111,7 @@ pub(super) fn refused(error: &ApiError) -> Response {
     if let Ok(message) = HeaderValue::from_str(&utf8_percent_encode(error.text(), ESCAPED).to_string()) {
         headers.insert(MESSAGE, message);
     }
-    // Without the time to come back, a client takes what is exhausted for lost.
+    // Without a retry delay, clients do not retry after RESOURCE_EXHAUSTED, and drop the data.
     if let Some(seconds) = error.retry_after_seconds()
         && let Ok(details) =
             HeaderValue::from_str(&STANDARD_NO_PAD.encode(status_message(code, error.text(), Some(seconds))))
@@ -129,7 +129,7 @@ fn replied(body: Body, logged: StatusCode) -> Response {
     response
 }
 
-/// What a header value cannot hold as it is: everything but printable ASCII, and the percent sign.
+/// The characters that are escaped in a header value: everything but printable ASCII, and the percent sign.
 const ESCAPED: &AsciiSet = &CONTROLS.add(b'%');
 
 #[cfg(test)]
@@ -137,7 +137,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_body_is_one_message_and_a_part_of_it_is_refused() {
+    fn a_body_must_be_exactly_one_message() {
         let whole = Bytes::from_static(b"\0\0\0\0\x03abc");
         assert_eq!(message(&whole, false).unwrap(), (false, Bytes::from_static(b"abc")));
         for end in 0..whole.len() {

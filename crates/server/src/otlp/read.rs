@@ -1,7 +1,7 @@
-//! From the bytes of a body to a batch of records: all of them, or an error that says what is wrong.
+//! Parses the bytes of a body into a batch of records. The result is all records, or an error that says what is wrong.
 //!
-//! A large body is read on a thread of its own kind, so that it holds up nobody else's request. Of those only a few are read at
-//! a time, which bounds what they need until their batch is weighed.
+//! A large body is parsed on a blocking thread, so that it does not delay other requests. Only a few are parsed at the same time: this
+//! bounds their memory until the size of their batches is known and reserved.
 
 use std::collections::BTreeMap;
 use std::panic::resume_unwind;
@@ -15,64 +15,65 @@ use renown_telemetry::{json, protobuf};
 
 use super::Kind;
 use super::body::Inflating;
-use super::budget::{Hold, IN_FLIGHT_BYTES_MAX};
-use super::content_type::{Encoding, Form};
+use super::budget::{IN_FLIGHT_BYTES_MAX, Reservation};
+use super::content_type::{BodyFormat, Encoding};
 use super::grpc;
 use crate::api::Api;
 use crate::error::{ApiError, Code};
 
-/// The largest body that is read where its request is answered.
+/// The largest body that is parsed on the thread of its request.
 const INLINE_BYTES_MAX: usize = 256 * 1024;
 
-/// The largest text that is read at once. One that is larger is checked first, so that no more records are made than may be.
+/// The largest text that is parsed in one step. In a larger text records are counted during parsing, so that it stops at [`RECORDS_MAX`].
 const UNCHECKED_BYTES_MAX: usize = 64 * 1024;
 
-/// How many records a body may have. A record can be two bytes long, and its facts a hundred times as much.
+/// Maximum number of records in a body. A record of two bytes may need a hundred times as much memory.
 pub(super) const RECORDS_MAX: usize = 150_000;
 
-/// How many large bodies are read at a time.
+/// How many large bodies are parsed at the same time.
 pub(super) const READERS_MAX: usize = 4;
 
-/// Records that were refused, for the sender.
+/// The rejected records, for the sender.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Rejected {
     pub(super) count: u64,
     pub(super) message: String,
 }
 
-/// What a body holds.
-pub(super) struct Read {
+/// The records of a body.
+pub(super) struct Records {
     pub(super) batch: Batch,
     pub(super) rejected: Option<Rejected>,
-    /// Held until the store has answered.
-    pub(super) hold: Hold,
+    /// Kept until the store has answered.
+    pub(super) reservation: Reservation,
 }
 
-/// Reads a body. Metrics are inflated and not looked at.
+/// Parses a body. Metrics are inflated but not parsed.
 pub(super) async fn read(
     api: &Arc<Api>,
     mut body: Bytes,
-    form: Form,
+    format: BodyFormat,
     kind: Kind,
-    mut hold: Hold,
-) -> Result<Read, ApiError> {
-    let mut is_gzip = form.is_gzip;
-    if form.is_framed {
-        (is_gzip, body) = grpc::message(&body, form.is_gzip)?;
+    mut reservation: Reservation,
+) -> Result<Records, ApiError> {
+    let mut is_gzip = format.is_gzip;
+    if format.is_framed {
+        (is_gzip, body) = grpc::message(&body, format.is_gzip)?;
     }
     let mut inflating = is_gzip.then(|| Inflating::new(body.clone()));
-    let is_inflated =
-        inflating.as_mut().map_or(Ok(true), |inflating| inflating.inflate_to(INLINE_BYTES_MAX, &mut hold))?;
+    let is_inflated = inflating
+        .as_mut()
+        .map_or(Ok(true), |inflating| inflating.inflate_to(INLINE_BYTES_MAX, &mut reservation))?;
     if is_inflated && body.len() <= INLINE_BYTES_MAX {
-        return finish(api, body, inflating, form.encoding, kind, hold);
+        return finish(api, body, inflating, format.encoding, kind, reservation);
     }
     let api = Arc::clone(api);
     let _reader = api.telemetry.readers.acquire().await;
     let work = tokio::task::spawn_blocking({
         let api = Arc::clone(&api);
-        move || finish(&api, body, inflating, form.encoding, kind, hold)
+        move || finish(&api, body, inflating, format.encoding, kind, reservation)
     });
-    // A panic is told where all are: at the door.
+    // Panics are handled in one place, in `request`.
     work.await
         .unwrap_or_else(|error| resume_unwind(error.try_into_panic().unwrap_or_else(|error| Box::new(error))))
 }
@@ -83,10 +84,10 @@ fn finish(
     inflating: Option<Inflating>,
     encoding: Encoding,
     kind: Kind,
-    mut hold: Hold,
-) -> Result<Read, ApiError> {
+    mut reservation: Reservation,
+) -> Result<Records, ApiError> {
     if let Some(inflating) = inflating {
-        body = inflating.finish(&mut hold)?;
+        body = inflating.finish(&mut reservation)?;
     }
     let batch = match kind {
         Kind::Logs => parse(&body, encoding, Signal::Logs, &api.telemetry.prices)?,
@@ -97,14 +98,14 @@ fn finish(
     if bytes > IN_FLIGHT_BYTES_MAX {
         return Err(ApiError::new(
             Code::TooLarge,
-            "the records of the body need too much memory, send fewer at once",
+            "the records of the body need too much memory; send fewer records per request",
         ));
     }
-    hold.grow_to(bytes)?;
-    Ok(Read { rejected: rejected(&batch), batch, hold })
+    reservation.grow_to(bytes)?;
+    Ok(Records { rejected: rejected(&batch), batch, reservation })
 }
 
-/// The records of a text or message.
+/// Parses the records of a text or message.
 fn parse(body: &[u8], encoding: Encoding, signal: Signal, prices: &Prices) -> Result<Batch, ApiError> {
     let mut batch = Batch::default();
     match encoding {
@@ -116,11 +117,11 @@ fn parse(body: &[u8], encoding: Encoding, signal: Signal, prices: &Prices) -> Re
             read.map_err(|error| ApiError::invalid(error.to_string()))?;
         }
         Encoding::Json => {
-            let text = without_mark(body);
+            let text = without_bom(body);
             json_line(text, 1, prices, &mut batch)?.map_err(|error| bad_json(error, None))?;
         }
         Encoding::JsonLines => {
-            for (line, number) in without_mark(body).split(|byte| *byte == b'\n').zip(1..) {
+            for (line, number) in without_bom(body).split(|byte| *byte == b'\n').zip(1..) {
                 if !line.trim_ascii().is_empty() {
                     json_line(line, number, prices, &mut batch)?
                         .map_err(|error| bad_json(error, Some(number)))?;
@@ -143,7 +144,7 @@ fn json_line(
     })
 }
 
-/// Reads a text, with a function to call when there are too many records if it is so large that this has to be noticed early.
+/// Parses a text. If it is large, passes a function to the parser, which the parser calls as soon as there are too many records.
 fn in_parts<E>(
     text: &[u8],
     batch: &mut Batch,
@@ -159,15 +160,15 @@ fn in_parts<E>(
         };
         read(batch, Some(&mut full))
     };
-    if outcome.is_ok() && (too_many || batch.len() + batch.rejected.len() > RECORDS_MAX) {
-        let error = format!("the body has more than {RECORDS_MAX} records, send fewer at once");
+    if outcome.is_ok() && (too_many || batch.len() + batch.refused.len() > RECORDS_MAX) {
+        let error = format!("the body has more than {RECORDS_MAX} records; send fewer records per request");
         return Err(ApiError::new(Code::TooLarge, error));
     }
     Ok(outcome)
 }
 
-/// A text without the mark that some writers put before it.
-fn without_mark(text: &[u8]) -> &[u8] {
+/// Removes a byte order mark from the beginning of a text.
+fn without_bom(text: &[u8]) -> &[u8] {
     text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text)
 }
 
@@ -179,7 +180,7 @@ fn bad_json(error: LineError, line: Option<u64>) -> ApiError {
     ApiError::new(code, line.map_or_else(|| error.to_string(), |line| format!("line {line}: {error}")))
 }
 
-/// What a batch needs in memory, about.
+/// Estimates the memory of a batch.
 fn weight(batch: &Batch) -> usize {
     let facts = |fact: Fact<&str>| {
         let mut bytes = size_of::<Fact<&str>>();
@@ -193,7 +194,7 @@ fn weight(batch: &Batch) -> usize {
     records.sum()
 }
 
-/// The records that were refused, by the attribute with the number that cannot be.
+/// Summarizes the rejected records by the attribute with the invalid number.
 fn rejected(batch: &Batch) -> Option<Rejected> {
     let mut counts = BTreeMap::<&str, u64>::new();
     for rejected in &batch.rejected {
@@ -202,7 +203,7 @@ fn rejected(batch: &Batch) -> Option<Rejected> {
     let count = counts.values().sum();
     let named: Vec<String> =
         counts.iter().map(|(attribute, count)| format!("{attribute} ({count})")).collect();
-    let message = format!("refused for a number that cannot be: {}", named.join(", "));
+    let message = format!("rejected records with an invalid number: {}", named.join(", "));
     (count > 0).then_some(Rejected { count, message })
 }
 
@@ -221,7 +222,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_are_read_all_or_none_and_a_bad_one_is_named() {
+    fn lines_are_all_parsed_or_the_error_names_the_bad_line() {
         let good = logs(&[RECORD]);
         for (body, expected) in [
             (good.clone(), Ok((1, 1))),
@@ -243,7 +244,7 @@ mod tests {
     }
 
     #[test]
-    fn bodies_that_cannot_be_read_are_refused() {
+    fn invalid_bodies_are_refused() {
         for (body, encoding, code) in [
             ("", Encoding::Json, Code::BadJson),
             ("{", Encoding::Json, Code::BadJson),
@@ -262,8 +263,8 @@ mod tests {
     }
 
     #[test]
-    fn so_many_records_and_no_more_whatever_their_size() {
-        // Two bytes a record, and a session for all of them.
+    fn the_number_of_records_is_limited_whatever_their_size() {
+        // Two bytes per record, and one session for all of them.
         let of = |records: usize| {
             let field = |number: u8, bytes: &[u8]| {
                 let mut length = bytes.len();
@@ -295,7 +296,7 @@ mod tests {
     }
 
     #[test]
-    fn refused_records_are_told_by_their_attribute() {
+    fn rejected_records_are_counted_by_attribute() {
         let call = |attribute: &str, value: i32| {
             format!(
                 r#"{{"eventName":"claude_code.api_request","attributes":[{{"key":"session.id","value":{{"stringValue":"s"}}}},{{"key":"{attribute}","value":{{"intValue":{value}}}}}]}}"#
@@ -308,7 +309,7 @@ mod tests {
             call("input_tokens", 4),
         ];
         let batch = parsed(&logs(&records.each_ref().map(String::as_str)), Encoding::Json).unwrap();
-        let message = "refused for a number that cannot be: cost_usd (1), input_tokens (2)".to_owned();
+        let message = "rejected records with an invalid number: cost_usd (1), input_tokens (2)".to_owned();
         assert_eq!(rejected(&batch), Some(Rejected { count: 3, message }));
         assert_eq!((batch.len(), rejected(&parsed("{}", Encoding::Json).unwrap())), (1, None));
     }

@@ -1,9 +1,9 @@
-//! Replies in the encoding of their request.
+//! Replies in the encoding of the request.
 //!
-//! | request | accepted | refused |
+//! | request | success | error |
 //! |---|---|---|
-//! | JSON, also in lines | `{}`, or `partialSuccess` with what was rejected and why | the body of every refusal of the API |
-//! | protobuf | the same as a message: 1 partial success (1 rejected, 2 message) | `google.rpc.Status`: 1 code, 2 message |
+//! | JSON or JSON lines | `{}`, or `partialSuccess` with the number of rejected records and the reason | the error body of the API |
+//! | protobuf | the same as a message: field 1 is the partial success (1 rejected, 2 message) | `google.rpc.Status`: 1 code, 2 message |
 //! | gRPC | the same message in a frame | `grpc-status` and `grpc-message` |
 
 use axum::body::Body;
@@ -19,16 +19,16 @@ use crate::dispatch::Port;
 use crate::error::{ApiError, Code};
 use crate::reply::json_bytes;
 
-/// How a request is answered.
+/// The encoding of a reply.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Shape {
+pub(super) enum ReplyEncoding {
     Json,
     Protobuf,
     Grpc,
 }
 
-impl Shape {
-    /// The shape that the sender of a request reads.
+impl ReplyEncoding {
+    /// Returns the encoding that the client of a request can read.
     pub(super) fn of(port: Port, is_http2: bool, headers: &hyper::HeaderMap) -> Self {
         match content_type(headers).as_str() {
             "application/grpc" | "application/grpc+proto" if port == Port::OtlpGrpc && is_http2 => Self::Grpc,
@@ -37,7 +37,7 @@ impl Shape {
         }
     }
 
-    /// What is said when the records were taken, but for some that were rejected.
+    /// Encodes the message of a successful reply, which names the rejected records.
     pub(super) fn message(self, kind: Kind, rejected: Option<&Rejected>) -> Vec<u8> {
         match self {
             Self::Json => partial_success(kind, rejected).to_string().into_bytes(),
@@ -45,7 +45,7 @@ impl Shape {
         }
     }
 
-    /// The reply that says so.
+    /// Builds a successful reply with a message.
     pub(super) fn accepted(self, message: Vec<u8>) -> Response {
         match self {
             Self::Json => json_bytes(StatusCode::OK, message),
@@ -54,17 +54,17 @@ impl Shape {
         }
     }
 
-    /// Nothing was taken.
+    /// Builds an error reply.
     pub(super) fn refused(self, error: ApiError) -> Response {
         let (code, status) = (error.code(), error.code().status());
         let mut response = match self {
             Self::Json => error.into_response(),
             Self::Protobuf => {
                 let message = status_message(grpc::code(code), error.text(), None);
-                // The headers of a refusal do not depend on its body.
+                // The headers of an error do not depend on the encoding of its body.
                 let (mut parts, _) = error.into_response().into_parts();
-                let (told, body) = protobuf(status, message).into_parts();
-                parts.headers.extend(told.headers);
+                let (of_protobuf, body) = protobuf(status, message).into_parts();
+                parts.headers.extend(of_protobuf.headers);
                 Response::from_parts(parts, body)
             }
             Self::Grpc => grpc::refused(&error),
@@ -93,14 +93,14 @@ fn partial_success(kind: Kind, rejected: Option<&Rejected>) -> Value {
     json!({"partialSuccess": {name: count.to_string(), "errorMessage": message}})
 }
 
-/// The message of a reply, which is the same for every kind.
+/// Encodes the message of a successful reply in protobuf. It is the same for every kind of telemetry.
 fn response_message(rejected: Option<&Rejected>) -> Vec<u8> {
     let Some(Rejected { count, message }) = rejected else { return Vec::new() };
     let partial = [number(1, *count), text(2, message.as_bytes())].concat();
     text(1, &partial)
 }
 
-/// A `google.rpc.Status`, if need be with a `google.rpc.RetryInfo`.
+/// Encodes a `google.rpc.Status`, with a `google.rpc.RetryInfo` if there is a retry delay.
 pub(super) fn status_message(code: u32, message: &str, retry_after_seconds: Option<u64>) -> Vec<u8> {
     let retry = retry_after_seconds.map(|seconds| {
         let info = text(1, &number(1, seconds));
@@ -109,12 +109,12 @@ pub(super) fn status_message(code: u32, message: &str, retry_after_seconds: Opti
     [number(1, code.into()), text(2, message.as_bytes()), retry.unwrap_or_default()].concat()
 }
 
-/// A field that is a number.
+/// Encodes a numeric field.
 fn number(field: u8, value: u64) -> Vec<u8> {
     [vec![field << 3], varint(value)].concat()
 }
 
-/// A field that is a text or a message.
+/// Encodes a field that is a string or a message.
 fn text(field: u8, bytes: &[u8]) -> Vec<u8> {
     [&[field << 3 | 2][..], &varint(bytes.len() as u64), bytes].concat()
 }
@@ -154,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_rejected_is_named_by_its_kind() {
+    fn the_partial_success_is_named_after_the_kind() {
         let rejected = Rejected { count: 2, message: "why".to_owned() };
         for (kind, name) in [(Kind::Logs, "rejectedLogRecords"), (Kind::Traces, "rejectedSpans")] {
             let expected = json!({"partialSuccess": {name: "2", "errorMessage": "why"}});

@@ -1,4 +1,4 @@
-//! `/agents/{id}`: the page of an agent, and the switch that shows it to everybody.
+//! `/agents/{agent_id}`: the page of an agent, and the form that publishes it.
 
 use std::sync::Arc;
 
@@ -14,14 +14,14 @@ use renown_store::EvaluationQuery;
 use renown_view::AgentHistory;
 
 use super::form::Form;
-use super::reply::{Page, PageError, html, see};
+use super::reply::{Page, PageError, html, redirect};
 use super::{origin, shell, visitor};
 use crate::api::Api;
 use crate::routes::paths::Segment;
 use crate::routes::reputation::agent_of;
 use crate::routes::standing;
 
-/// The page.
+/// Shows the page to a logged-in user.
 pub(super) async fn page(State(api): State<Arc<Api>>, uri: Uri, path: Segment, headers: HeaderMap) -> Page {
     let visit = visitor(&api, &headers, &uri)?;
     let origin = origin(&headers);
@@ -30,7 +30,7 @@ pub(super) async fn page(State(api): State<Arc<Api>>, uri: Uri, path: Segment, h
     show(&api, &shell, &visit.org, agent, Audience::Member).await
 }
 
-/// The page of an agent for some audience.
+/// Renders the page of an agent for an audience.
 pub(super) async fn show(
     api: &Api,
     shell: &Shell<'_>,
@@ -56,7 +56,7 @@ pub(super) async fn show(
     html(render(shell, &facts, &history, audience))
 }
 
-/// Shows an agent to everybody, or no longer.
+/// Publishes or unpublishes an agent.
 pub(super) async fn set_public(
     State(api): State<Arc<Api>>,
     uri: Uri,
@@ -70,5 +70,5 @@ pub(super) async fn set_public(
     let agent = agent_of(path)?;
     let public = form.get("public").is_some();
     standing::set_public(&api, &visit.org, &agent, Some(public), None).await?;
-    Ok(see(&format!("/agents/{}", text::segment(agent.as_str()))))
+    Ok(redirect(&format!("/agents/{}", text::segment(agent.as_str()))))
 }

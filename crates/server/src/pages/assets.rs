@@ -1,10 +1,10 @@
-//! `/assets/…`: the stylesheet, the script and the icon. Their addresses change with their bytes, so they are kept for ever.
+//! `/assets/…`: the stylesheet, the script and the icon. Their addresses change with their content, so browsers may cache them forever.
 
 use axum::response::{IntoResponse, Response};
 use hyper::header::{CACHE_CONTROL, CONTENT_TYPE, X_CONTENT_TYPE_OPTIONS};
 use hyper::{StatusCode, Uri};
 
-/// A file that pages refer to.
+/// Returns an asset.
 pub(super) async fn file(uri: Uri) -> Response {
     match renown_pages::assets::at(uri.path()) {
         Some(asset) => {

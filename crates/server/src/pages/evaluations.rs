@@ -1,4 +1,4 @@
-//! `/evaluations`.
+//! `/evaluations`: the list of evaluations.
 
 use std::sync::Arc;
 
@@ -11,13 +11,13 @@ use renown_pages::evaluations::{EvaluationFilter, EvaluationList, ROWS, render};
 use renown_store::{EvaluationQuery, Position};
 use renown_view::EvaluationView;
 
-use super::asked::{A_CURSOR, AN_ID, Asked, last_moment};
+use super::list_query::{A_CURSOR, AN_ID, ListQuery, last_moment};
 use super::reply::{Page, html};
 use super::{origin, shell, visitor};
 use crate::api::Api;
 use crate::routes::events::cursor_of;
 
-/// The list.
+/// Shows the list.
 pub(super) async fn list(
     State(api): State<Arc<Api>>,
     uri: Uri,
@@ -27,24 +27,24 @@ pub(super) async fn list(
     let visit = visitor(&api, &headers, &uri)?;
     let origin = origin(&headers);
     let shell = shell(&api, Some(&visit), &origin, Section::Evaluations);
-    let mut asked = Asked::of(query);
-    let agent: Option<AgentId> = asked.get("agent", AN_ID);
-    let tool: Option<ToolName> = asked.get("tool", "at most 200 characters");
-    let gate: Option<String> = asked.get("gate", "the name of a gate");
-    let passed = asked.read("verdict", "passed or failed", |text| match text {
+    let mut parameters = ListQuery::of(query);
+    let agent: Option<AgentId> = parameters.get("agent", AN_ID);
+    let tool: Option<ToolName> = parameters.get("tool", "at most 200 characters");
+    let gate: Option<String> = parameters.get("gate", "the name of a gate");
+    let passed = parameters.read("verdict", "passed or failed", |text| match text {
         "passed" => Some(true),
         "failed" => Some(false),
         _ => None,
     });
-    let (from, to) = (asked.day("from"), asked.day("to"));
-    let before = asked.read("cursor", A_CURSOR, cursor_of);
-    // Of failed evaluations those are wanted that this gate failed, not all in which it took part.
-    let (failed_gate, took_part) =
+    let (from, to) = (parameters.day("from"), parameters.day("to"));
+    let before = parameters.read("cursor", A_CURSOR, cursor_of);
+    // With the verdict "failed", the gate filter selects evaluations that this gate failed, not all that have a result of it.
+    let (failed_gate, has_result_of) =
         if passed == Some(false) { (gate.clone(), None) } else { (None, gate.clone()) };
     let query = EvaluationQuery {
         agent: agent.clone(),
         tool: tool.clone(),
-        gate: took_part,
+        gate: has_result_of,
         failed_gate,
         passed,
         from: from.map(Day::start),
@@ -66,7 +66,7 @@ pub(super) async fn list(
             from,
             to,
         },
-        ignored: asked.ignored(),
+        ignored: parameters.ignored(),
         is_first: before.is_none(),
         next: next.as_deref(),
     };

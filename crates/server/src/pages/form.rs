@@ -1,4 +1,4 @@
-//! What a form sent, checked: it came from a page of this server, with the token of its visit.
+//! Submitted forms. A form must come from a page of this server, with the CSRF token of its visit.
 
 use axum::body::Body;
 use hyper::HeaderMap;
@@ -14,14 +14,14 @@ use crate::error::{ApiError, Code};
 pub(super) struct Form(Vec<(String, String)>);
 
 impl Form {
-    /// Reads the form of a visit.
+    /// Reads the form of a logged-in user.
     pub(super) async fn read(
         api: &Api,
         visit: &Visit,
         headers: &HeaderMap,
         body: Body,
     ) -> Result<Self, PageError> {
-        let form = Self::read_stranger(api, headers, body).await?;
+        let form = Self::read_without_login(api, headers, body).await?;
         if form.get("csrf") != Some(visit.csrf()) {
             let error =
                 "csrf: this form does not belong to your login; go back, reload the page and send it again";
@@ -30,24 +30,28 @@ impl Form {
         Ok(form)
     }
 
-    /// Reads a form of somebody who is not logged in. It has to come from a page of this server all the same.
-    pub(super) async fn read_stranger(api: &Api, headers: &HeaderMap, body: Body) -> Result<Self, PageError> {
-        if !is_from_here(headers) {
+    /// Reads a form without a login. It must still come from a page of this server.
+    pub(super) async fn read_without_login(
+        api: &Api,
+        headers: &HeaderMap,
+        body: Body,
+    ) -> Result<Self, PageError> {
+        if !is_same_origin(headers) {
             return Err(ApiError::new(Code::Forbidden, "this form was sent by another site").into());
         }
         let bytes = read_form(headers, body, api.limits.body_time_max).await?;
         Ok(Self(form_urlencoded::parse(&bytes).into_owned().collect()))
     }
 
-    /// The value of a field.
+    /// Returns the value of a field.
     pub(super) fn get(&self, name: &str) -> Option<&str> {
         self.0.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
     }
 }
 
-/// Whether a browser sent a form from a page of this server. Browsers say so in `Sec-Fetch-Site`, older ones in `Origin`; a program
-/// without either has no cookies of others.
-fn is_from_here(headers: &HeaderMap) -> bool {
+/// Returns whether a browser sent a form from a page of this server. Browsers report it in `Sec-Fetch-Site`, older ones in `Origin`. A
+/// client that sends neither is a program, which has no cookies of a user.
+fn is_same_origin(headers: &HeaderMap) -> bool {
     if let Some(site) = headers.get("sec-fetch-site") {
         return matches!(site.as_bytes(), b"same-origin" | b"none");
     }
@@ -71,7 +75,7 @@ mod tests {
             for (name, value) in sent {
                 headers.insert(*name, value.parse().unwrap());
             }
-            is_from_here(&headers)
+            is_same_origin(&headers)
         };
         for (sent, expected) in [
             (&[][..], true),

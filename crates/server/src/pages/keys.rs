@@ -1,4 +1,4 @@
-//! `/keys`: API keys, for those who administer.
+//! `/keys`: API keys, for administrators.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use renown_store::{ApiKey, KeyKind};
 use uuid::Uuid;
 
 use super::form::Form;
-use super::reply::{Page, PageError, html, see};
+use super::reply::{Page, PageError, html, redirect};
 use super::visits::Visit;
 use super::{origin, shell, visitor};
 use crate::api::Api;
@@ -19,14 +19,14 @@ use crate::error::ApiError;
 use crate::routes::keys;
 use crate::routes::paths::{Segment, segment};
 
-/// The page.
+/// Shows the page.
 pub(super) async fn page(State(api): State<Arc<Api>>, uri: Uri, headers: HeaderMap) -> Page {
     let visit = visitor(&api, &headers, &uri)?;
     visit.check_administers()?;
     show(&api, &headers, &visit, None).await
 }
 
-/// Makes a key and shows it, this once.
+/// Creates a key and shows it once.
 pub(super) async fn create(State(api): State<Arc<Api>>, uri: Uri, headers: HeaderMap, body: Body) -> Page {
     let visit = visitor(&api, &headers, &uri)?;
     let form = Form::read(&api, &visit, &headers, body).await?;
@@ -39,7 +39,7 @@ pub(super) async fn create(State(api): State<Arc<Api>>, uri: Uri, headers: Heade
     show(&api, &headers, &visit, Some(key.reveal())).await
 }
 
-/// Ends a key at once.
+/// Revokes a key at once.
 pub(super) async fn revoke(
     State(api): State<Arc<Api>>,
     uri: Uri,
@@ -51,10 +51,10 @@ pub(super) async fn revoke(
     Form::read(&api, &visit, &headers, body).await?;
     visit.check_administers()?;
     let id: Uuid = segment(path, "id")?;
-    if !keys::end(&api, &visit.org, id).await? {
+    if !keys::revoke_now(&api, &visit.org, id).await? {
         return Err(PageError::not_found("there is no such key"));
     }
-    Ok(see("/keys"))
+    Ok(redirect("/keys"))
 }
 
 async fn show(api: &Api, headers: &HeaderMap, visit: &Visit, made: Option<&str>) -> Page {

@@ -1,7 +1,7 @@
-//! `/live`: tells open pages that something of their organization changed. They then fetch themselves again.
+//! `/live`: notifies open pages of changes in their organization. The pages then reload their content.
 //!
-//! An event says only that agents or a session changed. Many changes within [`TOGETHER`] are one event, so that an open page costs
-//! the same whatever the load.
+//! An event says only that agents or sessions changed. All changes within [`BATCH_TIME`] are one event, so the cost of an open page does not
+//! depend on the load.
 
 use std::convert::Infallible;
 use std::sync::Arc;
@@ -21,9 +21,9 @@ use crate::changes::{Change, Changed};
 use crate::error::{ApiError, Code};
 
 /// Changes within this time are one event.
-const TOGETHER: Duration = Duration::from_millis(500);
+const BATCH_TIME: Duration = Duration::from_millis(500);
 
-/// A comment is sent after this time without an event, so that nobody in between closes the connection.
+/// Interval of comments while there are no events. They keep proxies from closing the connection.
 const COMMENT_EVERY: Duration = Duration::from_secs(15);
 
 struct Listener {
@@ -33,32 +33,32 @@ struct Listener {
     closed: watch::Receiver<bool>,
 }
 
-/// The stream of a visit.
+/// Opens the stream of a visit.
 pub(super) async fn stream(State(api): State<Arc<Api>>, headers: HeaderMap) -> Response {
     let Some(visit) = api.visits.find(&headers, &api.keys) else {
-        return ApiError::new(Code::AuthMissing, "nobody is logged in").into_response();
+        return ApiError::new(Code::AuthMissing, "not logged in; open /login").into_response();
     };
-    let (changes, closed) = api.feed.listen();
+    let (changes, closed) = api.changes.subscribe();
     let events = stream::unfold(Listener { api, visit, changes, closed }, |mut listener| async move {
         let name = listener.next().await?;
         // A browser drops an event without data.
         Some((Ok::<_, Infallible>(Event::default().event(name).data(name)), listener))
     });
     let stream = Sse::new(events).keep_alive(KeepAlive::new().interval(COMMENT_EVERY));
-    // nginx would hold events back until it has a buffer full of them.
+    // Without this header, nginx holds events back until its buffer is full.
     ([("x-accel-buffering", "no")], stream).into_response()
 }
 
 impl Listener {
-    /// The name of the next event; `None` when the server ends or the visit does.
+    /// Waits for the next event and returns its name. Returns `None` when the server stops or the visit ends.
     async fn next(&mut self) -> Option<&'static str> {
         loop {
-            if *self.closed.borrow_and_update() || !self.visit.holds(&self.api.keys) {
+            if *self.closed.borrow_and_update() || !self.visit.is_valid(&self.api.keys) {
                 return None;
             }
             let change = tokio::select! {
-                looked = self.closed.changed() => {
-                    looked.ok()?;
+                rechecked = self.closed.changed() => {
+                    rechecked.ok()?;
                     continue;
                 }
                 change = self.changes.recv() => change,
@@ -70,7 +70,7 @@ impl Listener {
                 Err(RecvError::Lagged(_)) => "missed",
                 Err(RecvError::Closed) => return None,
             };
-            tokio::time::sleep(TOGETHER).await;
+            tokio::time::sleep(BATCH_TIME).await;
             while !matches!(self.changes.try_recv(), Err(TryRecvError::Empty | TryRecvError::Closed)) {}
             return Some(name);
         }

@@ -1,4 +1,4 @@
-//! `/login` and `/logout`.
+//! `/login` and `/logout`: logging in with a one-time link or a key, and logging out.
 
 use std::sync::Arc;
 
@@ -13,27 +13,27 @@ use renown_pages::login::{LoginPage, Problem, render};
 use renown_store::DEFAULT_ORG;
 
 use super::form::Form;
-use super::reply::{Page, PageError, html, see};
+use super::reply::{Page, PageError, html, redirect};
 use super::visits::COOKIE_NAME;
 use super::{is_https, origin, shell};
 use crate::api::Api;
 use crate::error::{ApiError, Code};
 use crate::keys::{Caller, KeyText};
 
-/// The page to log in, and the door for one-time links.
+/// Shows the login page. With a one-time token in the address, logs in.
 pub(super) async fn page(State(api): State<Arc<Api>>, RawQuery(query): RawQuery, headers: HeaderMap) -> Page {
     let query = query.unwrap_or_default();
     let get = |name: &str| {
         form_urlencoded::parse(query.as_bytes()).find(|(known, _)| known == name).map(|(_, value)| value)
     };
-    let next = local(get("next").as_deref());
+    let next = local_path(get("next").as_deref());
     let Some(token) = get("token") else {
         return show(&api, &headers, &next, None);
     };
-    if !api.visits.spend(&token) {
+    if !api.visits.use_token(&token) {
         return show(&api, &headers, &next, Some(Problem::UsedLink));
     }
-    // Where no next token can be made, there is none: the next start makes one.
+    // If creating the next token fails, there is no token until the next start.
     let _ = api.visits.new_token();
     let org: OrgId =
         DEFAULT_ORG.parse().map_err(|_| PageError::not_found("there is no default organization"))?;
@@ -42,8 +42,8 @@ pub(super) async fn page(State(api): State<Arc<Api>>, RawQuery(query): RawQuery,
 
 /// Logs in with a key.
 pub(super) async fn with_key(State(api): State<Arc<Api>>, headers: HeaderMap, body: Body) -> Page {
-    let form = Form::read_stranger(&api, &headers, body).await?;
-    let next = local(form.get("next"));
+    let form = Form::read_without_login(&api, &headers, body).await?;
+    let next = local_path(form.get("next"));
     let key = form.get("key").unwrap_or_default().trim().parse::<KeyText>();
     match key.ok().and_then(|key| api.keys.find(&key, api.now().ok()).ok()) {
         Some(caller) => begin(&api, &headers, caller.org.clone(), Some(caller), &next),
@@ -56,10 +56,10 @@ pub(super) async fn log_out(State(api): State<Arc<Api>>, headers: HeaderMap, bod
     if let Some(visit) = api.visits.find(&headers, &api.keys) {
         Form::read(&api, &visit, &headers, body).await?;
         api.visits.end(&headers);
-        // Streams of this visit look whether they may go on.
-        api.feed.look_again();
+        // Ends the streams of this visit.
+        api.changes.recheck_keys();
     }
-    let mut response = see("/login");
+    let mut response = redirect("/login");
     set_cookie(&mut response, &headers, "", 0);
     Ok(response)
 }
@@ -76,15 +76,16 @@ fn show(api: &Api, headers: &HeaderMap, next: &str, problem: Option<Problem>) ->
 
 fn begin(api: &Api, headers: &HeaderMap, org: OrgId, caller: Option<Arc<Caller>>, next: &str) -> Page {
     const THIRTY_DAYS: u32 = 30 * 24 * 60 * 60;
-    let no_randomness =
-        |_| ApiError::new(Code::StoreUnavailable, "the system has no random bytes for a login");
+    let no_randomness = |_| {
+        ApiError::new(Code::StoreUnavailable, "the random source of the system is unavailable; try again")
+    };
     let cookie = api.visits.begin(org, caller).map_err(no_randomness)?;
-    let mut response = see(next).into_response();
+    let mut response = redirect(next).into_response();
     set_cookie(&mut response, headers, &cookie, THIRTY_DAYS);
     Ok(response)
 }
 
-/// Over TLS the cookie is `Secure`. Without TLS a browser would not keep such a one.
+/// Sets the cookie of a visit. It is `Secure` only over TLS, because browsers drop a `Secure` cookie that comes without TLS.
 fn set_cookie(response: &mut Response, headers: &HeaderMap, value: &str, seconds: u32) {
     let secure = if is_https(headers) { "; Secure" } else { "" };
     let cookie =
@@ -94,8 +95,8 @@ fn set_cookie(response: &mut Response, headers: &HeaderMap, value: &str, seconds
     }
 }
 
-/// Where to go after the login: a path of this server and nothing else.
-fn local(next: Option<&str>) -> String {
+/// Returns the path to open after the login. Anything but a path of this server becomes `/`.
+fn local_path(next: Option<&str>) -> String {
     let is_path = |next: &&str| {
         next.starts_with('/')
             && !next.starts_with("//")
@@ -109,7 +110,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_login_leads_to_a_path_of_this_server() {
+    fn a_login_redirects_only_to_paths_of_this_server() {
         for (next, expected) in [
             (None, "/"),
             (Some("/agents/a?x=1"), "/agents/a?x=1"),
@@ -118,7 +119,7 @@ mod tests {
             (Some("https://evil.example"), "/"),
             (Some("/a\r\nSet-Cookie: x"), "/"),
         ] {
-            assert_eq!(local(next), expected, "{next:?}");
+            assert_eq!(local_path(next), expected, "{next:?}");
         }
     }
 }

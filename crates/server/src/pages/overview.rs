@@ -1,4 +1,4 @@
-//! `/`: the overview.
+//! `/`: the overview of an organization.
 
 use std::sync::Arc;
 
@@ -18,13 +18,13 @@ use super::{origin, shell, visitor};
 use crate::api::Api;
 use crate::routes::agents;
 
-/// How many of an agent's latest evaluations an item shows.
+/// Number of latest evaluations that an item shows.
 const MARKS: usize = 50;
 
-/// How many of the agents with the lowest scores are looked at.
+/// Number of agents with the lowest scores that are considered for attention.
 const LOWEST: usize = 8;
 
-/// The page.
+/// Shows the page.
 pub(super) async fn page(
     State(api): State<Arc<Api>>,
     uri: Uri,
@@ -34,34 +34,39 @@ pub(super) async fn page(
     let visit = visitor(&api, &headers, &uri)?;
     let origin = origin(&headers);
     let shell = shell(&api, Some(&visit), &origin, Section::Overview);
-    let asked = Asked::of(query.as_deref().unwrap_or_default());
+    let parameters = OverviewQuery::of(query.as_deref().unwrap_or_default());
     let (now, today) = (shell.now, Day::of(shell.now));
     let days = Some((today.back(OVERVIEW_DAYS - 1), today));
     let lowest = AgentQuery { sort: AgentSort::Lowest, limit: LOWEST, ..AgentQuery::default() };
     let (found, page, lowest) = tokio::join!(
         api.store.overview(&visit.org, today),
-        agents::page(&api, &visit.org, asked.query(now)?, days, now),
+        agents::page(&api, &visit.org, parameters.query(now)?, days, now),
         agents::page(&api, &visit.org, lowest, None, now),
     );
     let (found, page) = (found?, page?);
     let overview = Overview::of(today, found, Vec::new());
     let attention = attention(&api, &visit.org, &overview, &lowest?.agents).await?;
     let ports = api.otlp_ports.get().copied().unwrap_or_default();
-    let next = page.next_cursor.as_deref().map(|cursor| asked.next(cursor, page.agents.len()));
+    let next = page.next_cursor.as_deref().map(|cursor| parameters.next(cursor, page.agents.len()));
     let shown = OverviewPage {
         overview: &overview,
         attention,
         threshold: api.attention_below,
         agents: &page.agents,
-        first: asked.first,
+        first: parameters.first,
         next,
-        filter: Filter { q: &asked.q, sort: &asked.sort, lifecycle: &asked.lifecycle, seen: &asked.seen },
+        filter: Filter {
+            q: &parameters.q,
+            sort: &parameters.sort,
+            lifecycle: &parameters.lifecycle,
+            seen: &parameters.seen,
+        },
         otlp: [ports.grpc, ports.http],
     };
     html(render(&shell, &shown))
 }
 
-/// What needs attention, with what the latest evaluations of its agents say.
+/// Chooses what needs attention, and reads the latest evaluations of these agents. Also returns the total number of items.
 async fn attention(
     api: &Api,
     org: &OrgId,
@@ -86,18 +91,18 @@ async fn detail(api: &Api, org: &OrgId, cause: Cause) -> Result<Attention, PageE
     Ok(Attention { cause, latest, parts: Some(tally?.breakdown().explain()) })
 }
 
-/// What the address asks for.
-struct Asked {
+/// The query parameters of the overview.
+struct OverviewQuery {
     q: String,
     sort: String,
     lifecycle: String,
     seen: String,
     cursor: Option<String>,
-    /// The place of the first agent, from 1.
+    /// Rank of the first agent on the page, from 1.
     first: usize,
 }
 
-impl Asked {
+impl OverviewQuery {
     fn of(query: &str) -> Self {
         let get = |name: &str| {
             form_urlencoded::parse(query.as_bytes())
@@ -123,7 +128,8 @@ impl Asked {
         let after = match &self.cursor {
             None => None,
             Some(text) => {
-                let bad = || PageError::not_found("this page of the list is gone; begin again at its start");
+                let bad =
+                    || PageError::not_found("cursor: not a cursor of this list; open the first page again");
                 Some(agents::cursor_of(text).ok_or_else(bad)?)
             }
         };
@@ -152,7 +158,7 @@ impl Asked {
         })
     }
 
-    /// The address of the next page.
+    /// Returns the address of the next page.
     fn next(&self, cursor: &str, shown: usize) -> String {
         let first = (self.first + shown).to_string();
         let parts = [

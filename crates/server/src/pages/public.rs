@@ -1,4 +1,4 @@
-//! What everybody may see of an agent whose owner turned that on: its page, and its badge.
+//! The public page and the badge of a published agent. They need no login.
 
 use std::sync::Arc;
 
@@ -16,14 +16,14 @@ use super::{agent, origin, shell};
 use crate::api::Api;
 use crate::routes::paths::{Segment, segment};
 
-/// The agent of a name, if everybody may see it.
+/// Finds the public agent with a name.
 async fn public(api: &Api, slug: &str) -> Result<(OrgId, AgentId), PageError> {
-    let nothing = || PageError::not_found("there is no public agent of this name");
+    let nothing = || PageError::not_found("there is no public agent with this name");
     let slug: Slug = slug.parse().map_err(|_| nothing())?;
     api.store.public_agent(&slug).await?.ok_or_else(nothing)
 }
 
-/// Its page.
+/// Shows the page of a public agent.
 pub(super) async fn page(State(api): State<Arc<Api>>, path: Segment, headers: HeaderMap) -> Page {
     let slug: String = segment(path, "slug")?;
     let (org, agent) = public(&api, &slug).await?;
@@ -32,20 +32,20 @@ pub(super) async fn page(State(api): State<Arc<Api>>, path: Segment, headers: He
     agent::show(&api, &shell, &org, agent, Audience::Public).await
 }
 
-/// Its badge: `NAME.svg`, or `NAME.json` for shields.io.
+/// Returns the badge of a public agent: `NAME.svg`, or `NAME.json` for shields.io.
 pub(super) async fn badge(State(api): State<Arc<Api>>, path: Segment) -> Result<Response, PageError> {
     let file: String = segment(path, "badge")?;
     let (slug, extension) = file.rsplit_once('.').unwrap_or((&file, ""));
     let content_type = match extension {
         "svg" => "image/svg+xml",
         "json" => "application/json",
-        _ => return Err(PageError::not_found("a badge is NAME.svg or NAME.json")),
+        _ => return Err(PageError::not_found("there is no such badge, expected NAME.svg or NAME.json")),
     };
     let (org, agent) = public(&api, slug).await?;
     let standing = api.store.tally(&org, &agent).await?.standing();
     let lifecycle = standing.lifecycle.into();
     let badge = Badge::of(standing.score, lifecycle, standing.eval_count, api.attention_below);
     let text = if extension == "svg" { badge.svg() } else { badge.shields() };
-    // Pages of others show it: a minute is fresh enough, and spares the server.
+    // Other sites embed the badge. Caching it for a minute limits the load.
     Ok(([(CONTENT_TYPE, content_type), (CACHE_CONTROL, "public, max-age=60")], text).into_response())
 }

@@ -1,4 +1,4 @@
-//! HTML with its headers, redirects, and refusals as pages.
+//! HTML with its headers, redirects, and errors as pages.
 
 use axum::response::{Html, IntoResponse, Response};
 use hyper::StatusCode;
@@ -12,19 +12,19 @@ use renown_store::{ClockError, StoreError};
 
 use crate::error::{ApiError, Code};
 
-/// What a page may load: the stylesheet, the script, images and the stream of this server, and nothing else.
+/// The content security policy: a page may load only the stylesheet, the script, images and the stream of this server.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; \
      form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
 
-/// What a handler returns.
+/// The result of a page handler.
 pub(crate) type Page = Result<Response, PageError>;
 
-/// A page.
+/// Builds the response of a rendered page.
 pub(super) fn html(rendered: askama::Result<String>) -> Page {
     Ok(with_headers(Html(rendered?).into_response()))
 }
 
-/// Headers of every page. A page is somebody's: no cache keeps it.
+/// Adds the headers of every page. Pages contain private data, so no cache may store them.
 fn with_headers(mut response: Response) -> Response {
     const HEADERS: [(HeaderName, &str); 5] = [
         (CONTENT_SECURITY_POLICY, POLICY),
@@ -39,8 +39,8 @@ fn with_headers(mut response: Response) -> Response {
     response
 }
 
-/// Leads to another page of this server.
-pub(super) fn see(path: &str) -> Response {
+/// Redirects to another page of this server.
+pub(super) fn redirect(path: &str) -> Response {
     let mut response = with_headers(StatusCode::SEE_OTHER.into_response());
     if let Ok(path) = HeaderValue::from_str(path) {
         response.headers_mut().insert(LOCATION, path);
@@ -48,21 +48,21 @@ pub(super) fn see(path: &str) -> Response {
     response
 }
 
-/// Why there is no page.
+/// Why a page cannot be shown.
 #[derive(Debug)]
 pub(crate) enum PageError {
-    /// Nobody is logged in; where to go afterwards.
+    /// The user is not logged in. Contains the path to open after the login.
     LoggedOut(String),
-    /// A refusal, as the API would answer it.
+    /// An error, as the API would return it.
     Refused(ApiError),
-    /// A page that could not be rendered.
+    /// The page could not be rendered.
     Render(askama::Error),
 }
 
 impl PageError {
-    /// There is no such thing.
-    pub(super) fn not_found(what: impl Into<String>) -> Self {
-        Self::Refused(ApiError::new(Code::NotFound, what))
+    /// Creates a 404.
+    pub(super) fn not_found(error: impl Into<String>) -> Self {
+        Self::Refused(ApiError::new(Code::NotFound, error))
     }
 }
 
@@ -94,7 +94,7 @@ impl IntoResponse for PageError {
     fn into_response(self) -> Response {
         let error = match self {
             Self::LoggedOut(next) => {
-                return see(&format!("/login?next={}", renown_pages::text::segment(&next)));
+                return redirect(&format!("/login?next={}", renown_pages::text::segment(&next)));
             }
             Self::Refused(error) => error,
             Self::Render(error) => {

@@ -1,4 +1,4 @@
-//! `/runs` and `/runs/{run_id}`.
+//! `/runs` and `/runs/{run_id}`: the list of runs, and the page of a run.
 
 use std::sync::Arc;
 
@@ -12,14 +12,14 @@ use renown_pages::runs::{ROWS, RunFilter, RunList, render};
 use renown_store::{Position, RunQuery};
 use renown_view::RunView;
 
-use super::asked::{A_CURSOR, AN_ID, Asked};
+use super::list_query::{A_CURSOR, AN_ID, ListQuery};
 use super::reply::{Page, PageError, html};
 use super::{origin, shell, visitor};
 use crate::api::Api;
 use crate::routes::paths::{Segment, segment};
-use crate::routes::runs::place_of;
+use crate::routes::runs::cursor_of;
 
-/// The list.
+/// Shows the list.
 pub(super) async fn list(
     State(api): State<Arc<Api>>,
     uri: Uri,
@@ -29,12 +29,12 @@ pub(super) async fn list(
     let visit = visitor(&api, &headers, &uri)?;
     let origin = origin(&headers);
     let shell = shell(&api, Some(&visit), &origin, Section::Runs);
-    let mut asked = Asked::of(query);
-    let agent: Option<AgentId> = asked.get("agent", AN_ID);
-    let workspace: Option<Workspace> = asked.get("workspace", AN_ID);
-    let spec: Option<SpecId> = asked.get("spec", AN_ID);
-    let tier: Option<Tier> = asked.get("tier", "Unranked, Bronze, Silver, Gold or Elite");
-    let before = asked.read("cursor", A_CURSOR, place_of);
+    let mut parameters = ListQuery::of(query);
+    let agent: Option<AgentId> = parameters.get("agent", AN_ID);
+    let workspace: Option<Workspace> = parameters.get("workspace", AN_ID);
+    let spec: Option<SpecId> = parameters.get("spec", AN_ID);
+    let tier: Option<Tier> = parameters.get("tier", "Unranked, Bronze, Silver, Gold or Elite");
+    let before = parameters.read("cursor", A_CURSOR, cursor_of);
     let query = RunQuery {
         agent: agent.clone(),
         workspace: workspace.clone(),
@@ -55,22 +55,22 @@ pub(super) async fn list(
             spec: spec.as_ref().map_or("", SpecId::as_str),
             tier,
         },
-        ignored: asked.ignored(),
+        ignored: parameters.ignored(),
         is_first: before.is_none(),
         next: next.as_deref(),
     };
     html(render(&shell, &shown))
 }
 
-/// One run.
+/// Shows one run.
 pub(super) async fn page(State(api): State<Arc<Api>>, uri: Uri, headers: HeaderMap, path: Segment) -> Page {
     let visit = visitor(&api, &headers, &uri)?;
     let origin = origin(&headers);
     let shell = shell(&api, Some(&visit), &origin, Section::Runs);
-    let unknown = || PageError::not_found("there is no run of this id");
+    let unknown = || PageError::not_found("there is no run with this id");
     let id: RunId = segment(path, "run_id").map_err(|_| unknown())?;
     let run = api.store.run(&visit.org, &id).await?.ok_or_else(unknown)?;
-    // What another version of the formula contributed cannot be said by this one.
+    // This version of the formula cannot explain a score of another version.
     let scored = run.scored.as_ref().filter(|scored| scored.formula_version == FORMULA_VERSION);
     let explanation = scored.map(|scored| run.report.breakdown(scored.baseline).explain());
     html(renown_pages::run::render(&shell, &RunPage { run: &RunView::of(&run), explanation }))

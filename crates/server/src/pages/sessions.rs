@@ -1,4 +1,4 @@
-//! `/sessions` and `/sessions/{session_id}`.
+//! `/sessions` and `/sessions/{session_id}`: the list of sessions, and the page of a session.
 
 use std::sync::Arc;
 
@@ -14,14 +14,14 @@ use renown_store::{RecordCursor, SessionQuery, StoredSession};
 use renown_view::sessions::{Signal, session_of};
 use renown_view::{RecordView, SessionDetail, SessionView};
 
-use super::asked::{A_CURSOR, AN_ID, Asked, last_moment};
+use super::list_query::{A_CURSOR, AN_ID, ListQuery, last_moment};
 use super::reply::{Page, PageError, html};
 use super::{origin, shell, visitor};
 use crate::api::Api;
 use crate::query::{time_cursor, time_cursor_text};
 use crate::routes::paths::{Segment, segment};
 
-/// The list.
+/// Shows the list.
 pub(super) async fn list(
     State(api): State<Arc<Api>>,
     uri: Uri,
@@ -31,10 +31,10 @@ pub(super) async fn list(
     let visit = visitor(&api, &headers, &uri)?;
     let origin = origin(&headers);
     let shell = shell(&api, Some(&visit), &origin, Section::Sessions);
-    let mut asked = Asked::of(query);
-    let agent: Option<AgentId> = asked.get("agent", AN_ID);
-    let (from, to) = (asked.day("from"), asked.day("to"));
-    let after = asked.read("cursor", A_CURSOR, time_cursor);
+    let mut parameters = ListQuery::of(query);
+    let agent: Option<AgentId> = parameters.get("agent", AN_ID);
+    let (from, to) = (parameters.day("from"), parameters.day("to"));
+    let after = parameters.read("cursor", A_CURSOR, time_cursor);
     let query = SessionQuery {
         agent: agent.clone(),
         from: from.map(renown_core::time::Day::start),
@@ -48,14 +48,14 @@ pub(super) async fn list(
     let shown = SessionList {
         sessions: &sessions,
         filter: SessionFilter { agent: agent.as_ref().map_or("", AgentId::as_str), from, to },
-        ignored: asked.ignored(),
+        ignored: parameters.ignored(),
         is_first: after.is_none(),
         next: next.as_deref(),
     };
     html(render(&shell, &shown))
 }
 
-/// One session.
+/// Shows one session.
 pub(super) async fn page(
     State(api): State<Arc<Api>>,
     uri: Uri,
@@ -66,11 +66,11 @@ pub(super) async fn page(
     let visit = visitor(&api, &headers, &uri)?;
     let origin = origin(&headers);
     let shell = shell(&api, Some(&visit), &origin, Section::Sessions);
-    let unknown = || PageError::not_found("there is no session of this id");
+    let unknown = || PageError::not_found("there is no session with this id");
     let id: SessionId = segment(path, "session_id").map_err(|_| unknown())?;
     let session = api.store.session(&visit.org, &id, true).await?.ok_or_else(unknown)?;
-    let asked = Asked::of(query).get("turn", "the number of a turn");
-    let (part, records) = records(&api, &visit.org, &session, asked).await?;
+    let turn = ListQuery::of(query).get("turn", "the number of a turn");
+    let (stretch, records) = records(&api, &visit.org, &session, turn).await?;
     let traces = session_of(&session);
     let shown = SessionPage {
         detail: &SessionDetail::of(&session),
@@ -82,22 +82,22 @@ pub(super) async fn page(
     html(renown_pages::session::render(&shell, &shown))
 }
 
-/// How many records are read at a time.
+/// Number of records per read from the store.
 const AT_ONCE: usize = 1000;
 
-/// The records of the turns that are drawn, and whether there are more of them.
+/// Reads the records of the turns that the page shows. `turn` is the turn in the address.
 async fn records(
     api: &Api,
     org: &OrgId,
     session: &StoredSession,
-    asked: Option<usize>,
-) -> Result<(DrawnPart, Vec<RecordView>), PageError> {
-    let Some(ledger) = &session.ledger else { return Ok((DrawnPart::default(), Vec::new())) };
+    turn: Option<usize>,
+) -> Result<(Stretch, Vec<RecordView>), PageError> {
+    let Some(ledger) = &session.ledger else { return Ok((Stretch::default(), Vec::new())) };
     let traces = &session.traces;
-    let first = first_drawn(traces.len(), asked, session.closed_at.is_none());
+    let first = first_drawn(traces.len(), turn, session.closed_at.is_none());
     let start_of = |index: usize| traces.get(index).and_then(|trace| trace.started_at);
     let until = start_of(first + TURNS);
-    // Log records stand by time, so that a stretch can be read from its start. Spans stand in no order.
+    // Log records are ordered by time, so reading can begin at the first shown turn. Spans have no order.
     let from = match ledger.signal() {
         Signal::Logs => start_of(first).into_iter().chain(ledger.started_at().filter(|_| first == 0)).min(),
         Signal::Spans => None,

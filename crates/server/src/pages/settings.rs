@@ -1,4 +1,4 @@
-//! `/settings`: what an organization has chosen, for those who administer.
+//! `/settings`: the settings of an organization, for administrators.
 
 use std::sync::Arc;
 
@@ -16,14 +16,14 @@ use super::{origin, shell, visitor};
 use crate::api::Api;
 use crate::error::ApiError;
 
-/// The page.
+/// Shows the page.
 pub(super) async fn page(State(api): State<Arc<Api>>, uri: Uri, headers: HeaderMap) -> Page {
     let visit = visitor(&api, &headers, &uri)?;
     visit.check_administers()?;
     show(&api, &headers, &visit, false).await
 }
 
-/// Changes them.
+/// Changes the settings.
 pub(super) async fn change(State(api): State<Arc<Api>>, uri: Uri, headers: HeaderMap, body: Body) -> Page {
     let visit = visitor(&api, &headers, &uri)?;
     let form = Form::read(&api, &visit, &headers, body).await?;
@@ -48,7 +48,7 @@ async fn show(api: &Api, headers: &HeaderMap, visit: &Visit, saved: bool) -> Pag
     html(render(&shell, &page))
 }
 
-/// What the server was told at its start, by the names of `renown.toml`.
+/// Lists the settings of the server, by their names in `renown.toml`.
 fn server(api: &Api) -> Vec<(&'static str, String)> {
     let days = |days: Option<u32>| days.map_or("for ever".to_owned(), |days| format!("{days} days"));
     let port = |port: Option<u16>| port.map_or("off".to_owned(), |port| format!("port {port}"));

@@ -1,4 +1,4 @@
-//! `/specs` and `/specs/{spec_id}`.
+//! `/specs` and `/specs/{spec_id}`: the list of specs, and the page of a spec.
 
 use std::sync::Arc;
 
@@ -10,13 +10,13 @@ use renown_pages::specs::{ROWS, SpecList, SpecPage, SpecRow, render, render_one}
 use renown_view::ScoreView;
 use renown_view::runs::Competition;
 
-use super::asked::{A_CURSOR, Asked};
+use super::list_query::{A_CURSOR, ListQuery};
 use super::reply::{Page, PageError, html};
 use super::{origin, shell, visitor};
 use crate::api::Api;
 use crate::routes::paths::{Segment, segment};
 
-/// The list.
+/// Shows the list.
 pub(super) async fn list(
     State(api): State<Arc<Api>>,
     uri: Uri,
@@ -26,8 +26,8 @@ pub(super) async fn list(
     let visit = visitor(&api, &headers, &uri)?;
     let origin = origin(&headers);
     let shell = shell(&api, Some(&visit), &origin, Section::Specs);
-    let mut asked = Asked::of(query);
-    let after: Option<SpecId> = asked.get("after", A_CURSOR);
+    let mut parameters = ListQuery::of(query);
+    let after: Option<SpecId> = parameters.get("after", A_CURSOR);
     let is_first = after.is_none();
     let page = api.store.specs(&visit.org, after, ROWS).await?;
     let rows: Vec<SpecRow<'_>> = page
@@ -42,16 +42,16 @@ pub(super) async fn list(
             outcome: spec.best.report.outcome.name(),
         })
         .collect();
-    let shown = SpecList { specs: &rows, ignored: asked.ignored(), is_first, next: page.next.as_ref() };
+    let shown = SpecList { specs: &rows, ignored: parameters.ignored(), is_first, next: page.next.as_ref() };
     html(render(&shell, &shown))
 }
 
-/// One spec.
+/// Shows one spec.
 pub(super) async fn page(State(api): State<Arc<Api>>, uri: Uri, headers: HeaderMap, path: Segment) -> Page {
     let visit = visitor(&api, &headers, &uri)?;
     let origin = origin(&headers);
     let shell = shell(&api, Some(&visit), &origin, Section::Specs);
-    let unknown = || PageError::not_found("no run is an attempt at a spec of this id");
+    let unknown = || PageError::not_found("there is no run for a spec with this id");
     let spec: SpecId = segment(path, "spec_id").map_err(|_| unknown())?;
     let runs = api.store.competition(&visit.org, &spec).await?;
     if runs.is_empty() {

@@ -1,17 +1,17 @@
-//! Who is logged in.
+//! Visits: the logins of browsers.
 //!
 //! ```text
 //! one-time link (printed at each start, read by `renown open`) ─┐
 //! a key, typed into /login ─────────────────────────────────────┴─► visit ─► cookie
 //! ```
 //!
-//! - A **one-time link** logs in the owner of the server, who may administer the default organization. It works once; using it makes
-//!   the next one.
-//! - A visit that began with a **key** may do what its key may, and ends when the key is revoked.
-//! - The **cookie** is 32 random bytes, `HttpOnly` and `SameSite=Strict`. Visits are kept by its SHA-256, in memory only: a restart logs
-//!   everybody out, and the new start prints a new link.
-//! - A visit ends [`VISIT_MAX`] after it began. There are at most [`VISITS_MAX`]; the oldest makes room.
-//! - Each visit has a **CSRF token**, which every form has to send back.
+//! - A **one-time link** logs in the owner of the server, who may administer the default organization. It works once; after its use the
+//!   server creates the next one.
+//! - A visit that began with a **key** has the permissions of the key, and ends when the key is revoked.
+//! - The **cookie** is 32 random bytes, `HttpOnly` and `SameSite=Strict`. The server keeps visits by the SHA-256 of the cookie, in memory
+//!   only: a restart logs all users out and prints a new link.
+//! - A visit ends [`VISIT_MAX`] after its start. There are at most [`VISITS_MAX`] visits; a new one replaces the oldest.
+//! - Each visit has a **CSRF token**, which every form must send.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -28,10 +28,10 @@ use sha2::{Digest, Sha256};
 use crate::error::{ApiError, Code};
 use crate::keys::{Caller, KeyRing};
 
-/// How long a visit lasts.
+/// Maximum duration of a visit.
 const VISIT_MAX: Duration = Duration::from_hours(30 * 24);
 
-/// How many visits there may be.
+/// Maximum number of visits.
 const VISITS_MAX: usize = 1000;
 
 /// The name of the cookie.
@@ -39,10 +39,10 @@ pub(crate) const COOKIE_NAME: &str = "renown";
 
 type Hash = [u8; 32];
 
-/// Somebody who is logged in.
+/// A logged-in browser.
 pub(crate) struct Visit {
     pub(crate) org: OrgId,
-    /// The key that it began with; `None` for the owner of the server.
+    /// The key of the login; `None` for the owner of the server.
     caller: Option<Arc<Caller>>,
     csrf: String,
     began: Instant,
@@ -55,32 +55,32 @@ impl fmt::Debug for Visit {
 }
 
 impl Visit {
-    /// Whether keys, settings and what is public may be changed.
+    /// Returns whether this visit may change keys, settings and publications.
     pub(crate) fn administers(&self) -> bool {
         self.caller.as_ref().is_none_or(|caller| caller.kind == KeyKind::Secret)
     }
 
-    /// Refuses what only an administrator may do.
+    /// Fails if this visit may not administer.
     pub(crate) fn check_administers(&self) -> Result<(), ApiError> {
         if self.administers() {
             return Ok(());
         }
-        let error = "you are logged in with a publishable key, which reads; log in with a secret key";
+        let error = "you are logged in with a publishable key, which may only read; log in with a secret key";
         Err(ApiError::new(Code::Forbidden, error))
     }
 
-    /// The token that forms send back.
+    /// Returns the token that every form must send.
     pub(crate) fn csrf(&self) -> &str {
         &self.csrf
     }
 
-    /// Whether it may go on: it is not too old, and its key still holds.
-    pub(crate) fn holds(&self, keys: &KeyRing) -> bool {
-        self.began.elapsed() < VISIT_MAX && self.caller.as_ref().is_none_or(|caller| keys.still_holds(caller))
+    /// Returns whether the visit is not too old and its key is still valid.
+    pub(crate) fn is_valid(&self, keys: &KeyRing) -> bool {
+        self.began.elapsed() < VISIT_MAX && self.caller.as_ref().is_none_or(|caller| keys.is_valid(caller))
     }
 }
 
-/// Hears of each new one-time token, and keeps it where only the owner of the server can read it.
+/// Called with each new one-time token. Stores it in a place that only the owner of the server can read.
 pub type OnToken = Box<dyn Fn(&str) + Send + Sync>;
 
 /// All visits, and the one-time token.
@@ -95,7 +95,7 @@ impl Visits {
         Self { by_cookie: Mutex::default(), token: Mutex::default(), on_token }
     }
 
-    /// Makes the next one-time token; the one before is worth nothing then.
+    /// Creates a one-time token. The previous one becomes invalid.
     pub(crate) fn new_token(&self) -> Result<String, getrandom::Error> {
         let token = secret()?;
         *lock(&self.token) = Some(hash(&token));
@@ -103,17 +103,17 @@ impl Visits {
         Ok(token)
     }
 
-    /// Uses a one-time token up; whether it was the one.
-    pub(crate) fn spend(&self, token: &str) -> bool {
+    /// Invalidates the one-time token if this is the right one. Returns whether it was.
+    pub(crate) fn use_token(&self, token: &str) -> bool {
         let mut known = lock(&self.token);
-        let is_it = known.is_some_and(|known| known == hash(token));
-        if is_it {
+        let is_right = known.is_some_and(|known| known == hash(token));
+        if is_right {
             *known = None;
         }
-        is_it
+        is_right
     }
 
-    /// Begins a visit; its cookie.
+    /// Begins a visit. Returns its cookie.
     pub(crate) fn begin(&self, org: OrgId, caller: Option<Arc<Caller>>) -> Result<String, getrandom::Error> {
         let cookie = secret()?;
         let visit = Visit { org, caller, csrf: secret()?, began: Instant::now() };
@@ -128,14 +128,14 @@ impl Visits {
         Ok(cookie)
     }
 
-    /// The visit whose cookie a request carries, if it may go on.
+    /// Finds the visit by the cookie of a request. Returns `None` if there is none or it is no longer valid.
     pub(crate) fn find(&self, headers: &HeaderMap, keys: &KeyRing) -> Option<Arc<Visit>> {
         let cookie = cookie(headers)?;
         let visit = lock(&self.by_cookie).get(&hash(cookie)).cloned()?;
-        visit.holds(keys).then_some(visit)
+        visit.is_valid(keys).then_some(visit)
     }
 
-    /// Ends the visit whose cookie a request carries.
+    /// Ends the visit that the cookie of a request belongs to.
     pub(crate) fn end(&self, headers: &HeaderMap) {
         if let Some(cookie) = cookie(headers) {
             lock(&self.by_cookie).remove(&hash(cookie));
@@ -147,7 +147,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// 32 random bytes as text.
+/// Generates 32 random bytes as hex text.
 fn secret() -> Result<String, getrandom::Error> {
     let mut bytes = [0; 32];
     getrandom::fill(&mut bytes)?;
@@ -158,7 +158,7 @@ fn hash(secret: &str) -> Hash {
     Sha256::digest(secret.as_bytes()).into()
 }
 
-/// Our cookie among those of a request.
+/// Returns the value of our cookie in a request.
 fn cookie(headers: &HeaderMap) -> Option<&str> {
     let sent = headers.get_all(COOKIE).iter().filter_map(|header| header.to_str().ok());
     sent.flat_map(|header| header.split(';'))
@@ -184,22 +184,22 @@ mod tests {
     }
 
     #[test]
-    fn a_one_time_token_works_once_and_is_told() {
-        let told = Arc::new(AtomicUsize::new(0));
-        let counted = Arc::clone(&told);
+    fn a_one_time_token_works_once_and_is_passed_to_the_callback() {
+        let calls = Arc::new(AtomicUsize::new(0));
+        let counted = Arc::clone(&calls);
         let visits = Visits::new(Box::new(move |token| {
             assert_eq!(token.len(), 64);
             counted.fetch_add(1, Ordering::Relaxed);
         }));
-        assert!(!visits.spend(""), "there is no token yet");
+        assert!(!visits.use_token(""), "there is no token yet");
         let token = visits.new_token().unwrap();
-        assert!(!visits.spend("other"));
-        assert!(visits.spend(&token));
-        assert!(!visits.spend(&token), "it was used");
+        assert!(!visits.use_token("other"));
+        assert!(visits.use_token(&token));
+        assert!(!visits.use_token(&token), "it was used");
         let (old, new) = (visits.new_token().unwrap(), visits.new_token().unwrap());
-        assert!(!visits.spend(&old), "a newer one took its place");
-        assert!(visits.spend(&new));
-        assert_eq!(told.load(Ordering::Relaxed), 3);
+        assert!(!visits.use_token(&old), "a newer token replaced it");
+        assert!(visits.use_token(&new));
+        assert_eq!(calls.load(Ordering::Relaxed), 3);
     }
 
     #[test]
@@ -217,7 +217,7 @@ mod tests {
     }
 
     #[test]
-    fn the_oldest_visit_makes_room() {
+    fn a_new_visit_replaces_the_oldest() {
         let (visits, keys) = (visits(), KeyRing::default());
         let org: OrgId = "default".parse().unwrap();
         let begin = || visits.begin(org.clone(), None).unwrap();

@@ -1,4 +1,4 @@
-//! `/v1/agents`: who is known.
+//! `/v1/agents`: the list of agents.
 
 use std::sync::Arc;
 
@@ -16,11 +16,11 @@ use renown_view::{AgentRow, AgentsPage, DayPoint};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use super::Refused;
+use super::ErrorReplies;
 use super::shapes::AgentName;
 use crate::api::Api;
 use crate::error::ApiError;
-use crate::idempotency::{self, Begun};
+use crate::idempotency::{self, Lookup};
 use crate::keys::Caller;
 use crate::query::{Query, refused};
 use crate::reply::{json as reply, json_bytes};
@@ -29,37 +29,38 @@ fn cursor_text(cursor: &AgentCursor) -> String {
     format!("{:x}.{}", cursor.value, hex::encode(cursor.agent.as_str().as_bytes()))
 }
 
+/// Parses a cursor from [`cursor_text`].
 pub(crate) fn cursor_of(text: &str) -> Option<AgentCursor> {
     let (value, agent) = text.split_once('.')?;
     let agent = String::from_utf8(hex::decode(agent)?).ok()?;
-    // Only as it was written: no signs, no upper case.
+    // Only the exact form that the server writes: no signs, no upper case.
     let written = value.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
     let value = i64::from_str_radix(value, 16).ok().filter(|_| written)?;
     Some(AgentCursor { value, agent: agent.parse().ok()? })
 }
 
-/// How many days of each agent a list may show.
+/// Maximum number of days per agent in a list.
 const DAYS_MAX: usize = 90;
 
 /// List agents
 ///
-/// One row for each agent, over all its evidence. The last seen first, unless `sort` says otherwise.
+/// Returns one row per agent, over all its evidence. The most recently seen agent is first, unless `sort` says otherwise.
 #[utoipa::path(
     get,
     path = "/v1/agents",
     operation_id = "list_agents",
     tag = "reputation",
     params(
-        ("limit" = Option<u32>, Query, description = "How many at most", minimum = 1, maximum = 100),
-        ("cursor" = Option<String>, Query, description = "The `next_cursor` of the page before, with the same `sort`",
+        ("limit" = Option<u32>, Query, description = "Maximum number of rows", minimum = 1, maximum = 100),
+        ("cursor" = Option<String>, Query, description = "`next_cursor` of the previous page, with the same `sort`",
             format = "agents-cursor"),
-        ("q" = Option<String>, Query, description = "Only those whose id contains this, in any case"),
-        ("sort" = Option<String>, Query, description = "`last_seen` (the default); `score`, the best first: agents with 50 evaluations \
-            or more, then those that are calibrating, then those without evaluations; `name`; or `evaluations`, the most first",
+        ("q" = Option<String>, Query, description = "Only agents whose id contains this text, ignoring case"),
+        ("sort" = Option<String>, Query, description = "`last_seen` (the default); `score`: first agents with 50 evaluations or more, \
+            best score first, then calibrating agents, then agents without evaluations; `name`; or `evaluations`, highest number first",
             pattern = "^(last_seen|score|name|evaluations)$"),
-        ("days" = Option<u32>, Query, description = "Show the last days of each agent, this many", minimum = 1, maximum = 90),
+        ("days" = Option<u32>, Query, description = "Number of latest days to return per agent", minimum = 1, maximum = 90),
     ),
-    responses((status = 200, description = "A page of agents", body = AgentsPage), Refused)
+    responses((status = 200, description = "A page of agents", body = AgentsPage), ErrorReplies)
 )]
 pub(crate) async fn list(
     State(api): State<Arc<Api>>,
@@ -73,7 +74,7 @@ pub(crate) async fn list(
         Some("evaluations") => AgentSort::Evaluations,
         Some(other) => return Err(refused("sort", other, "last_seen, score, name or evaluations")),
     };
-    // With a clock that cannot be right the list is still answered, and nothing in it is as of now.
+    // If the clock is obviously wrong, the list is still useful: only values that depend on the current time are empty.
     let now = api.now().unwrap_or(Timestamp::MIN);
     let days = query.number("days", 1..=DAYS_MAX)?.map(|days| {
         let today = Day::of(now);
@@ -89,7 +90,7 @@ pub(crate) async fn list(
     Ok(reply(StatusCode::OK, &page(&api, &caller.org, query, days, now).await?))
 }
 
-/// A page of agents over all their evidence, with their days from one to another if they are wanted.
+/// Reads a page of agents with all their evidence, and optionally their days in a range.
 pub(crate) async fn page(
     api: &Api,
     org: &OrgId,
@@ -112,7 +113,7 @@ pub(crate) async fn page(
     Ok(AgentsPage { agents, next_cursor: found.next.as_ref().map(cursor_text) })
 }
 
-/// An agent that is to be known.
+/// The agent to add.
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(as = AddAgentRequest)]
@@ -121,20 +122,20 @@ pub(crate) struct AddRequest {
     agent_id: AgentId,
 }
 
-/// An agent that is known.
+/// A known agent.
 #[derive(Serialize, ToSchema)]
 #[schema(as = AddAgentReply)]
 pub(crate) struct AddReply {
     #[schema(value_type = String)]
     agent_id: AgentId,
-    /// The identity of the agent, a UUIDv5 of its organization and id.
+    /// Identity of the agent: a UUIDv5 of its organization and id.
     #[schema(value_type = String, format = Uuid)]
     identity_id: IdentityId,
 }
 
-/// Make an agent known
+/// Add an agent
 ///
-/// Before its first evaluation, which would do the same.
+/// Adds an agent before its first evaluation. The first evaluation of an unknown agent also adds it.
 #[utoipa::path(
     post,
     path = "/v1/agents",
@@ -142,9 +143,9 @@ pub(crate) struct AddReply {
     tag = "reputation",
     request_body = AddRequest,
     responses(
-        (status = 201, description = "The agent is new", body = AddReply),
-        (status = 200, description = "The agent was known", body = AddReply),
-        Refused
+        (status = 201, description = "The agent was added", body = AddReply),
+        (status = 200, description = "The agent was already known", body = AddReply),
+        ErrorReplies
     )
 )]
 pub(crate) async fn add(
@@ -153,17 +154,17 @@ pub(crate) async fn add(
     headers: HeaderMap,
     body: Body,
 ) -> Result<Response, ApiError> {
-    let (body, ticket) =
-        match idempotency::begin(&api, &caller.org, "POST /v1/agents", &headers, body).await? {
-            Begun::Replay(saved) => return Ok(idempotency::replay(saved)),
-            Begun::Fresh(body, ticket) => (body, ticket),
-        };
+    let (body, guard) = match idempotency::begin(&api, &caller.org, "POST /v1/agents", &headers, body).await?
+    {
+        Lookup::Replay(saved) => return Ok(idempotency::replay(saved)),
+        Lookup::Fresh(fresh) => fresh,
+    };
     let AddRequest { agent_id } = json::parse_strict(&body)?;
     let added = AddReply { identity_id: identity_of(&caller.org, &agent_id), agent_id: agent_id.clone() };
     let body = serde_json::to_vec(&added).unwrap_or_default();
     let status = |new: bool| if new { StatusCode::CREATED } else { StatusCode::OK };
     let kept = body.clone();
-    let once = ticket.once::<bool>(|| Box::new(move |new| (status(*new).as_u16(), kept)));
+    let once = guard.once::<bool>(|| Box::new(move |new| (status(*new).as_u16(), kept)));
     let new = api.store.add_agent(&caller.org, agent_id, once).await?;
     Ok(json_bytes(status(new), body))
 }
@@ -173,7 +174,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_cursor_comes_back_as_it_went() {
+    fn a_cursor_survives_a_round_trip() {
         for (value, agent) in [(0, "a"), (1_794_744_000_000, "bot/é ½"), (1000, ".x")] {
             let cursor = AgentCursor { value, agent: agent.parse().unwrap() };
             assert_eq!(cursor_of(&cursor_text(&cursor)), Some(cursor));

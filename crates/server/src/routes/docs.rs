@@ -1,4 +1,4 @@
-//! `/openapi.json` and `/docs`: the document made from the routes, and a page made from the document.
+//! `/openapi.json` and `/docs`: the document generated from the routes, and a page generated from the document.
 
 use std::sync::{Arc, LazyLock};
 
@@ -12,23 +12,23 @@ use crate::api::Api;
 use crate::pages;
 use crate::reply::json_bytes;
 
-/// The document, written once.
+/// The serialized document.
 static DOCUMENT: LazyLock<Bytes> =
     LazyLock::new(|| super::openapi().to_pretty_json().unwrap_or_default().into());
 
-/// The same as a tree, for the page.
+/// The document as a JSON tree, for the page.
 static TREE: LazyLock<Value> = LazyLock::new(|| serde_json::from_slice(&DOCUMENT).unwrap_or_default());
 
-/// This document
+/// Read this document
 #[utoipa::path(get, path = "/openapi.json", operation_id = "openapi", tag = "operations", security(()),
     responses((status = 200, description = "The OpenAPI document", body = serde_json::Value)))]
 pub(crate) async fn document() -> Response {
     json_bytes(StatusCode::OK, DOCUMENT.clone())
 }
 
-/// A page to read it
+/// Read the API reference as a web page
 #[utoipa::path(get, path = "/docs", operation_id = "docs", tag = "operations", security(()),
-    responses((status = 200, description = "The page", body = String, content_type = "text/html")))]
+    responses((status = 200, description = "The API reference", body = String, content_type = "text/html")))]
 pub(crate) async fn page(State(api): State<Arc<Api>>, headers: HeaderMap) -> Response {
     pages::reference(&api, &headers, &TREE).into_response()
 }

@@ -1,4 +1,4 @@
-//! `POST /v1/evaluate`: runs the gates on one output, counts the verdict, answers with it and the agent's reputation.
+//! `POST /v1/evaluate`: runs the gates on one output, counts the verdict, and returns it with the agent's reputation.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -21,58 +21,58 @@ use serde_json::value::RawValue;
 use tokio::runtime::{Handle, RuntimeFlavor};
 use utoipa::ToSchema;
 
-use super::Refused;
+use super::ErrorReplies;
 use super::shapes::{AgentName, TimeMillis};
 use crate::api::Api;
 use crate::body::discard;
 use crate::changes::Changed;
 use crate::error::{ApiError, Code};
-use crate::idempotency::{self, Begun};
+use crate::idempotency::{self, Lookup};
 use crate::keys::Caller;
 use crate::reply::json_bytes;
 
-/// Up to so many bytes are judged without asking another thread to go on with the requests.
+/// The largest body that is judged without moving other requests to another thread first.
 const JUDGED_AT_ONCE_BYTES: usize = 32 * 1024;
 
-/// The longest time for an output: an hour.
+/// The maximum of `tmax_ms`: one hour.
 const TMAX_MS_MAX: u64 = 3_600_000;
 
-/// What a time that is sent may be: 2000 to 2100.
+/// The range of `started_at`: 2000 to 2100.
 const TIME_MS_MIN: u64 = 946_684_800_000;
 const TIME_MS_MAX: u64 = 4_102_444_800_000;
 
-/// What is to be judged.
+/// The output to judge.
 #[derive(Deserialize, ToSchema)]
 pub(crate) struct EvaluateRequest<'a> {
-    /// Whose output it is.
+    /// Agent that produced the output.
     #[schema(value_type = AgentName)]
     agent_id: AgentId,
-    /// The output, any JSON; it may be null but has to be there. It is never stored, logged or echoed.
+    /// The output: any JSON value. Required, but may be null. Never stored, logged or echoed.
     #[serde(borrow)]
     #[schema(value_type = Value)]
     output: &'a RawValue,
-    /// The tool that made it.
+    /// Tool that returned the output.
     #[schema(value_type = Option<String>, max_length = 200)]
     tool: Option<ToolName>,
-    /// What the tool was given, any JSON. It is never stored, logged or echoed.
+    /// Input of the tool: any JSON value. Never stored, logged or echoed.
     #[serde(borrow)]
     #[schema(value_type = Option<Value>)]
     input: Option<&'a RawValue>,
-    /// How long the agent took.
+    /// Latency of the agent.
     #[schema(value_type = Option<f64>, minimum = 0, maximum = 60000)]
     latency_ms: Option<Micros>,
-    /// The caller's own id of this evaluation: its second arrival returns the first result and counts nothing.
+    /// Id of this evaluation, chosen by the caller. A repeated id returns the first result and counts nothing.
     #[schema(value_type = Option<String>, pattern = "^[A-Za-z0-9_-]{1,64}$")]
     evaluation_id: Option<EvaluationId>,
-    /// The time that whoever asked for the output gives for it, in milliseconds, for `rtb.tmax-guard`.
+    /// Time allowed for the output, in milliseconds, for `rtb.tmax-guard`.
     #[schema(value_type = Option<u32>, maximum = 3_600_000)]
     tmax_ms: Option<WholeMs<0, TMAX_MS_MAX>>,
-    /// When that time began, in milliseconds after 1970.
+    /// Start of that time, in milliseconds after 1970.
     #[schema(value_type = Option<TimeMillis>)]
     started_at: Option<WholeMs<TIME_MS_MIN, TIME_MS_MAX>>,
 }
 
-/// A whole number of milliseconds from a smallest to a largest one.
+/// A whole number of milliseconds, from `MIN` to `MAX`.
 #[derive(Clone, Copy)]
 struct WholeMs<const MIN: u64, const MAX: u64>(u64);
 
@@ -88,30 +88,30 @@ impl<'de, const MIN: u64, const MAX: u64> Deserialize<'de> for WholeMs<MIN, MAX>
     }
 }
 
-/// The verdict on one output. A failed gate is still 200.
+/// The verdict on one output. The status is 200 even if a gate failed.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct EvaluateReply<'a> {
-    /// The id of this evaluation, as sent or made here.
+    /// Id of this evaluation: the one that was sent, or a new one.
     #[schema(value_type = String)]
     evaluation_id: &'a EvaluationId,
     /// Whether every gate passed or was skipped.
     passed: bool,
-    /// One result a gate, in the configured order.
+    /// One result per gate, in the configured order.
     #[schema(value_type = Vec<super::ingest::GateReport<'_>>)]
     gates: &'a RawValue,
-    /// How long the gates took.
+    /// Latency of the gates.
     #[schema(value_type = f64)]
     total_latency_ms: Micros,
-    /// The agent's reputation right after this evaluation.
+    /// Reputation of the agent right after this evaluation.
     #[schema(value_type = ReputationReply)]
     reputation: Standing,
-    /// Fields of the request that are unknown and were ignored; absent if there are none.
+    /// Unknown fields of the request, which were ignored. Absent if there are none.
     #[serde(skip_serializing_if = "is_empty")]
     #[schema(value_type = Vec<String>, required = false)]
     warnings: &'a [String],
 }
 
-/// A slice behind the reference that serde hands over.
+/// Returns whether a slice is empty, for serde, which passes a reference to the field.
 fn is_empty(warnings: &&[String]) -> bool {
     warnings.is_empty()
 }
@@ -120,24 +120,24 @@ fn is_empty(warnings: &&[String]) -> bool {
 #[derive(ToSchema)]
 #[expect(dead_code, reason = "only its shape is read, for the document")]
 pub(crate) struct ReputationReply {
-    /// 0 to 1000.
+    /// Score from 0 to 1000.
     #[schema(maximum = 1000)]
     score: u32,
     lifecycle: LifecycleView,
-    /// Evaluations in the window, at most 500.
+    /// Number of evaluations in the window, at most 500.
     #[schema(maximum = 500)]
     eval_count: u64,
 }
 
 /// Judge an output
 ///
-/// Runs the configured gates, counts the verdict for the agent, and returns both the verdict and the reputation after it.
+/// Runs the configured gates, counts the verdict for the agent, and returns the verdict and the agent's new reputation.
 #[utoipa::path(
     post,
     path = "/v1/evaluate",
     tag = "evaluations",
     request_body = EvaluateRequest<'_>,
-    responses((status = 200, description = "The verdict", body = EvaluateReply<'_>), Refused)
+    responses((status = 200, description = "The verdict", body = EvaluateReply<'_>), ErrorReplies)
 )]
 pub(crate) async fn evaluate(
     State(api): State<Arc<Api>>,
@@ -149,12 +149,12 @@ pub(crate) async fn evaluate(
         discard(&headers, body, api.limits.body_time_max).await;
         return Err(refused);
     }
-    let (body, ticket) =
+    let (body, guard) =
         match idempotency::begin(&api, &caller.org, "POST /v1/evaluate", &headers, body).await? {
-            Begun::Replay(saved) => return Ok(idempotency::replay(saved)),
-            Begun::Fresh(body, ticket) => (body, ticket),
+            Lookup::Replay(saved) => return Ok(idempotency::replay(saved)),
+            Lookup::Fresh(fresh) => fresh,
         };
-    let _place = api.evaluating.enter()?;
+    let _slot = api.evaluating.enter()?;
     let Noted { value: request, unknown } = json::parse_noted::<EvaluateRequest<'_>>(&body)?;
     let tmax = request.tmax_ms.zip(request.started_at).map(|(tmax_ms, started_at)| Tmax {
         tmax_ms: tmax_ms.0,
@@ -168,9 +168,9 @@ pub(crate) async fn evaluate(
         tmax,
         ..Context::of(request.output)
     };
-    let hold = api.judging.hold(api.engine.memory_max(body.len()))?;
+    let memory = api.judging.reserve(api.engine.memory_max(body.len()))?;
     let verdict = judge(&api, &context, body.len());
-    drop(hold);
+    drop(memory);
     let gates: Arc<str> = serde_json::to_string(&verdict.gates).unwrap_or_default().into();
     let id = api.event_id(request.evaluation_id);
     let judged = Judged {
@@ -191,7 +191,7 @@ pub(crate) async fn evaluate(
         timestamp: None,
     };
     let kept = judged.clone();
-    let once = ticket.once::<[Outcome]>(|| {
+    let once = guard.once::<[Outcome]>(|| {
         Box::new(move |outcomes| {
             (200, outcomes.first().map(|outcome| kept.reply(outcome)).unwrap_or_default())
         })
@@ -200,22 +200,22 @@ pub(crate) async fn evaluate(
     let Some(outcome) = outcomes.first() else { return Err(ApiError::new(Code::Internal, "no outcome")) };
     match outcome {
         Outcome::Counted { .. } => {
-            api.measures.evaluations(u64::from(verdict.passed), u64::from(!verdict.passed), 0);
-            api.feed.tell(&caller.org, || Changed::Agent(request.agent_id.clone()));
+            api.metrics.evaluations(u64::from(verdict.passed), u64::from(!verdict.passed), 0);
+            api.changes.publish(&caller.org, || Changed::Agent(request.agent_id.clone()));
         }
-        Outcome::Repeated { .. } => api.measures.evaluations(0, 0, 1),
+        Outcome::Repeated { .. } => api.metrics.evaluations(0, 0, 1),
     }
     Ok(json_bytes(StatusCode::OK, judged.reply(outcome)))
 }
 
-/// Runs the gates. A large output may take them milliseconds, in which this thread could not answer anybody else.
+/// Runs the gates. A large output may take milliseconds, so the runtime first moves the other requests of this thread to another thread.
 fn judge(api: &Api, context: &Context<'_>, bytes: usize) -> Verdict {
     let judge = || api.engine.evaluate(context, &MachineClock::start());
     let may_block = Handle::current().runtime_flavor() == RuntimeFlavor::MultiThread;
     if bytes > JUDGED_AT_ONCE_BYTES && may_block { tokio::task::block_in_place(judge) } else { judge() }
 }
 
-/// What this request found, in case it is the first with its id.
+/// The verdict of this request. It is the reply unless the same id was counted before.
 #[derive(Clone)]
 struct Judged {
     id: EvaluationId,
@@ -226,7 +226,7 @@ struct Judged {
 }
 
 impl Judged {
-    /// The reply: of this verdict, or of the first one with its id.
+    /// Renders the reply: this verdict, or the first one with the same id.
     fn reply(&self, outcome: &Outcome) -> Vec<u8> {
         let reply = |id, passed, gates, total, reputation| {
             let gates = serde_json::from_str(gates).unwrap_or(RawValue::NULL);
@@ -258,7 +258,7 @@ mod tests {
     use renown_core::time::Timestamp;
 
     #[test]
-    fn there_is_room_for_the_largest_body() {
+    fn the_largest_body_fits_the_memory_limit() {
         let limits = crate::limits::Limits::default();
         let tables = serde_json::json!({"gate": {"any": {"kind": "schema", "schema": {}}}, "gates": {"evaluate": ["any", "rtb"]}});
         let settings = serde_json::from_value(tables).unwrap();
@@ -269,7 +269,7 @@ mod tests {
     }
 
     #[test]
-    fn a_start_may_be_any_time_that_can_be_kept() {
+    fn a_start_may_be_any_time_that_a_timestamp_can_hold() {
         for (ms, expected) in
             [(TIME_MS_MIN - 1, false), (TIME_MS_MIN, true), (TIME_MS_MAX, true), (TIME_MS_MAX + 1, false)]
         {

@@ -1,4 +1,4 @@
-//! `GET /v1/events`: the log of evaluations, the last accepted first.
+//! `GET /v1/events`: the list of evaluations, newest first.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use serde::Serialize;
 use serde_json::value::RawValue;
 use utoipa::ToSchema;
 
-use super::Refused;
+use super::ErrorReplies;
 use super::ingest::GateReport;
 use super::shapes::{AgentName, TimeText};
 use crate::api::Api;
@@ -24,18 +24,18 @@ use crate::reply::json;
 
 const OFFSET_MAX: usize = 100_000;
 
-/// A page of the log.
+/// A page of evaluations.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct EventsReply<'a> {
-    /// The last accepted first.
+    /// Evaluations, the last accepted first.
     events: Vec<EventReply<'a>>,
-    /// The most that the page could hold.
+    /// Maximum number of evaluations on the page.
     limit: usize,
-    /// How many were stepped over.
+    /// Number of evaluations that were skipped.
     offset: usize,
-    /// How many the page has.
+    /// Number of evaluations on the page.
     count: usize,
-    /// Where the next page begins; null on the last one.
+    /// Cursor of the next page; null on the last page.
     next_cursor: Option<String>,
 }
 
@@ -52,16 +52,16 @@ pub(crate) struct EventReply<'a> {
     passed: bool,
     #[schema(value_type = Vec<GateReport<'_>>)]
     gates: &'a RawValue,
-    /// How long the gates took.
+    /// Latency of the gates.
     #[schema(value_type = f64)]
     total_latency_ms: Micros,
-    /// How long the agent took, if that was said.
+    /// Latency of the agent, if it was sent.
     #[schema(value_type = Option<f64>)]
     latency_ms: Option<Micros>,
-    /// The agent's score right after this evaluation.
+    /// Reputation score of the agent right after this evaluation.
     #[schema(maximum = 1000)]
     reputation_score: u32,
-    /// When it happened, else when it was accepted.
+    /// Time of the evaluation; if it was not sent, the time of acceptance.
     #[schema(value_type = String, format = DateTime)]
     created_at: Timestamp,
 }
@@ -82,33 +82,33 @@ impl<'a> EventReply<'a> {
     }
 }
 
-/// Only as it was written: no signs, no upper case.
-pub(crate) fn cursor_of(text: &str) -> Option<Position> {
+/// Parses a cursor. Accepts only the exact form that the server writes: no signs, no upper case.
+pub(crate) fn cursor_of(text: &str) -> Option<Seq> {
     let written = text.len() <= 16 && text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
     i64::from_str_radix(text, 16).ok().filter(|_| written).map(Position)
 }
 
 /// List evaluations
 ///
-/// The last accepted first. Filters combine: an evaluation has to fit all of them.
+/// Returns the last accepted evaluation first. An evaluation must match all filters.
 #[utoipa::path(
     get,
     path = "/v1/events",
     operation_id = "list_events",
     tag = "evaluations",
     params(
-        ("limit" = Option<u32>, Query, description = "How many at most", minimum = 1, maximum = 100),
-        ("offset" = Option<u32>, Query, description = "How many to step over", maximum = 100_000),
-        ("cursor" = Option<String>, Query, description = "The `next_cursor` of the page before",
+        ("limit" = Option<u32>, Query, description = "Maximum number of rows", minimum = 1, maximum = 100),
+        ("offset" = Option<u32>, Query, description = "Number of rows to skip", maximum = 100_000),
+        ("cursor" = Option<String>, Query, description = "`next_cursor` of the previous page",
             pattern = "^([0-9a-f]{1,15}|[0-7][0-9a-f]{15})$"),
-        ("agent_id" = Option<AgentName>, Query, description = "Only of this agent"),
-        ("tool" = Option<String>, Query, description = "Only of this tool", max_length = 200),
-        ("gate" = Option<String>, Query, description = "Only those in which this gate took part"),
-        ("passed" = Option<bool>, Query, description = "Only those that passed, or that did not"),
-        ("from" = Option<TimeText>, Query, description = "Only those that happened at this time or later"),
-        ("to" = Option<TimeText>, Query, description = "Only those that happened at this time or earlier"),
+        ("agent_id" = Option<AgentName>, Query, description = "Only evaluations of this agent"),
+        ("tool" = Option<String>, Query, description = "Only evaluations of this tool", max_length = 200),
+        ("gate" = Option<String>, Query, description = "Only evaluations with a result of this gate"),
+        ("passed" = Option<bool>, Query, description = "Only evaluations that passed, or that failed"),
+        ("from" = Option<TimeText>, Query, description = "Only evaluations at this time or later"),
+        ("to" = Option<TimeText>, Query, description = "Only evaluations at this time or earlier"),
     ),
-    responses((status = 200, description = "A page of the log", body = EventsReply<'_>), Refused)
+    responses((status = 200, description = "A page of evaluations", body = EventsReply<'_>), ErrorReplies)
 )]
 pub(crate) async fn events(
     State(api): State<Arc<Api>>,

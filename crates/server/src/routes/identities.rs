@@ -1,4 +1,4 @@
-//! `/v1/reputation-events` and `/v1/identities/{identity_id}`: reputation over time.
+//! `/v1/reputation-events` and `/v1/identities/{identity_id}`: the long-term reputation of identities.
 
 use std::sync::Arc;
 
@@ -18,49 +18,49 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 use uuid::Uuid;
 
-use super::Refused;
+use super::ErrorReplies;
 use super::paths::{Segment, segment};
 use super::shapes::{AgentName, Moment, TimeText};
 use crate::api::Api;
 use crate::error::ApiError;
-use crate::idempotency::{self, Begun};
+use crate::idempotency::{self, Lookup};
 use crate::keys::Caller;
 use crate::query::{Query, time_cursor, time_cursor_text};
 use crate::reply::{json as reply, json_bytes};
 
 const DAY_MS: i64 = 86_400_000;
 
-/// Events about identities.
+/// Reputation events.
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct ReputationEventsRequest {
-    /// 1 to 1000 events.
+    /// List of 1 to 1000 events.
     #[schema(value_type = Vec<ReputationEventRequest>, min_items = 1, max_items = 1000)]
     events: Vec<Strict<Event>>,
 }
 
-/// An event about an identity.
+/// A reputation event.
 #[derive(ToSchema)]
 #[serde(deny_unknown_fields)]
 #[expect(dead_code, reason = "only its shape is read, for the document")]
 pub(crate) struct ReputationEventRequest {
-    /// Its own id: an event counts once however often it is sent, and the first copy stands.
+    /// Id of the event. A repeated event counts once; the first copy is kept.
     #[schema(value_type = String, format = Uuid)]
     event_id: Uuid,
-    /// When it happened: at most three years ago, at most a day ahead.
+    /// Time of the event: at most three years in the past and one day in the future.
     timestamp: Moment,
-    /// Whom it is about; or say `agent_id`.
+    /// Identity of the agent. Required unless `agent_id` is given.
     identity_id: Option<IdentityName>,
-    /// The agent it is about.
+    /// The agent. Required unless `identity_id` is given.
     agent_id: Option<AgentName>,
     category: CategoryName,
-    /// The name of its kind, such as `task_completed`.
+    /// Kind of the event, such as `task_completed`.
     #[schema(min_length = 1, max_length = 200)]
     event_type: String,
-    /// How it moves its category.
+    /// Change of the score of its category.
     #[schema(minimum = -1_000_000, maximum = 1_000_000)]
     score_delta: f64,
-    /// How sure you are; 1 if absent.
+    /// How sure the sender is, from 0 to 1; default: 1. It is stored and returned, but does not change scores.
     #[schema(minimum = 0, maximum = 1)]
     confidence: Option<f64>,
     reference_type: Option<ReferenceName>,
@@ -74,7 +74,7 @@ pub(crate) struct ReputationEventRequest {
 #[schema(pattern = "^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$")]
 pub(crate) struct IdentityName(String);
 
-/// What an event is about: work, payment, or keys and sessions.
+/// Category of an event: work, payment, or keys and sessions.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 #[schema(as = ReputationCategory)]
@@ -85,31 +85,31 @@ pub(crate) enum CategoryName {
     IdentityHygiene,
 }
 
-/// What an event refers to: `session`, `transaction` or `attestation`; empty for nothing.
+/// Kind of the thing that an event refers to: `session`, `transaction` or `attestation`; empty if it refers to nothing.
 #[derive(ToSchema)]
 #[schema(as = ReferenceType, pattern = "^(session|transaction|attestation)?$")]
 #[expect(dead_code, reason = "only its shape is read, for the document")]
 pub(crate) struct ReferenceName(String);
 
-/// What became of the events.
+/// The result of a batch of events.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct ReputationEventsReply {
-    /// How many were counted.
+    /// Number of events that were counted.
     accepted: usize,
-    /// How many had been counted before.
+    /// Number of events that had been counted before.
     duplicates: usize,
 }
 
 /// Count reputation events
 ///
-/// All or none: one bad event refuses the batch and is named by its index. It takes a secret key.
+/// All or nothing: if one event is invalid, the whole batch is refused and the error names the index of the event. Needs a secret key.
 #[utoipa::path(
     post,
     path = "/v1/reputation-events",
     operation_id = "add_reputation_events",
     tag = "identities",
     request_body = ReputationEventsRequest,
-    responses((status = 202, description = "What became of them", body = ReputationEventsReply), Refused)
+    responses((status = 202, description = "The events are counted", body = ReputationEventsReply), ErrorReplies)
 )]
 pub(crate) async fn add(
     State(api): State<Arc<Api>>,
@@ -117,27 +117,27 @@ pub(crate) async fn add(
     headers: HeaderMap,
     body: Body,
 ) -> Result<Response, ApiError> {
-    caller.administers()?;
+    caller.check_administers()?;
     let route = "POST /v1/reputation-events";
-    let (body, ticket) = match idempotency::begin(&api, &caller.org, route, &headers, body).await? {
-        Begun::Replay(saved) => return Ok(idempotency::replay(saved)),
-        Begun::Fresh(body, ticket) => (body, ticket),
+    let (body, guard) = match idempotency::begin(&api, &caller.org, route, &headers, body).await? {
+        Lookup::Replay(saved) => return Ok(idempotency::replay(saved)),
+        Lookup::Fresh(fresh) => fresh,
     };
     let ReputationEventsRequest { events } = json::parse_strict(&body)?;
     let events = check(&caller.org, events, api.now()?)?;
-    let once = ticket.once::<Recorded>(|| Box::new(|recorded| (202, rendered(*recorded))));
+    let once = guard.once::<Recorded>(|| Box::new(|recorded| (202, rendered(*recorded))));
     let recorded = api.store.add_reputation_events(&caller.org, events, once).await?;
     if let Some(index) = recorded.refused {
         return Err(derived(index));
     }
-    api.measures.reputation_events(recorded.accepted);
+    api.metrics.reputation_events(recorded.accepted);
     Ok(json_bytes(StatusCode::ACCEPTED, rendered(recorded)))
 }
 
-/// The refusal of an event that follows from a session.
+/// Builds the error for an event with the id of an event that the server derives from a session.
 fn derived(index: usize) -> ApiError {
     ApiError::invalid(format!(
-        "events[{index}].event_id: that of an event which follows from a session, expected an id of its own"
+        "events[{index}].event_id: the id is reserved for an event that is derived from a session, expected another id"
     ))
 }
 
@@ -145,7 +145,7 @@ fn rendered(Recorded { accepted, duplicates, .. }: Recorded) -> Vec<u8> {
     serde_json::to_vec(&ReputationEventsReply { accepted, duplicates }).unwrap_or_default()
 }
 
-/// The events of a batch, if each of them may be counted.
+/// Checks the events of a batch.
 fn check(
     org: &OrgId,
     events: Vec<Strict<Event>>,
@@ -169,17 +169,14 @@ fn check(
         let own = event.agent_id.as_ref().map(|agent| identity_of(org, agent));
         let identity = match (event.identity_id, own) {
             (Some(named), Some(own)) if named != own => {
-                return refused(
-                    ".identity_id",
-                    format!("{named}, expected {own}, which is that of agent_id"),
-                );
+                return refused(".identity_id", format!("{named}, expected {own}, the identity of agent_id"));
             }
             (Some(identity), _) | (None, Some(identity)) => identity,
             (None, None) => {
                 return refused("", "neither identity_id nor agent_id, expected one of them".to_owned());
             }
         };
-        // An event of a session that is not known yet can be told by what it refers to.
+        // The server will derive an event with this id when the session closes, even if the session is not known yet.
         let session = event.reference_id.as_deref().and_then(|id| id.parse().ok());
         if session.is_some_and(|session| bridge_id(identity, &session) == event.event_id) {
             return Err(derived(index));
@@ -189,7 +186,7 @@ fn check(
     events.into_iter().enumerate().map(event).collect()
 }
 
-/// The reputation of an identity as of a time.
+/// Reads the reputation of an identity as of a time.
 pub(crate) async fn standing(
     api: &Api,
     org: &OrgId,
@@ -202,7 +199,7 @@ pub(crate) async fn standing(
 
 /// Read the reputation of an identity
 ///
-/// An identity that was never seen has a record of zeros.
+/// For an unknown identity, all values are 0.
 #[utoipa::path(
     get,
     path = "/v1/identities/{identity_id}/reputation",
@@ -210,9 +207,9 @@ pub(crate) async fn standing(
     tag = "identities",
     params(
         ("identity_id" = Uuid, Path, description = "The identity"),
-        ("as_of" = Option<TimeText>, Query, description = "As of this time; now if absent"),
+        ("as_of" = Option<TimeText>, Query, description = "Time of the reputation; default: now"),
     ),
-    responses((status = 200, description = "Scores, counts, confidence and trends", body = IdentityView), Refused)
+    responses((status = 200, description = "Scores, counts, confidence and trends", body = IdentityView), ErrorReplies)
 )]
 pub(crate) async fn reputation(
     State(api): State<Arc<Api>>,
@@ -228,16 +225,16 @@ pub(crate) async fn reputation(
     Ok(reply(StatusCode::OK, &standing(&api, &caller.org, identity, as_of).await?))
 }
 
-/// A page of events.
+/// A page of reputation events.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct IdentityEventsReply<'e> {
-    /// The latest first.
+    /// Events, newest first.
     data: Vec<IdentityEventReply<'e>>,
-    /// Where the next page begins; null on the last one.
+    /// Cursor of the next page; null on the last page.
     next_cursor: Option<String>,
 }
 
-/// An event about an identity.
+/// A reputation event of an identity.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct IdentityEventReply<'e> {
     #[schema(value_type = String, format = Uuid)]
@@ -280,9 +277,9 @@ impl<'e> IdentityEventReply<'e> {
     }
 }
 
-/// List the events of an identity
+/// List the reputation events of an identity
 ///
-/// The latest first.
+/// Returns the newest event first.
 #[utoipa::path(
     get,
     path = "/v1/identities/{identity_id}/events",
@@ -290,10 +287,10 @@ impl<'e> IdentityEventReply<'e> {
     tag = "identities",
     params(
         ("identity_id" = Uuid, Path, description = "The identity"),
-        ("limit" = Option<u32>, Query, description = "How many at most", minimum = 1, maximum = 100),
-        ("cursor" = Option<String>, Query, description = "The `next_cursor` of the page before", format = "time-cursor"),
+        ("limit" = Option<u32>, Query, description = "Maximum number of rows", minimum = 1, maximum = 100),
+        ("cursor" = Option<String>, Query, description = "`next_cursor` of the previous page", format = "time-cursor"),
     ),
-    responses((status = 200, description = "A page of events", body = IdentityEventsReply<'_>), Refused)
+    responses((status = 200, description = "A page of events", body = IdentityEventsReply<'_>), ErrorReplies)
 )]
 pub(crate) async fn events(
     State(api): State<Arc<Api>>,

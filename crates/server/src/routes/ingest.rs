@@ -1,4 +1,4 @@
-//! `POST /v1/ingest`: counts verdicts that were made elsewhere, all or none.
+//! `POST /v1/ingest`: counts verdicts of other programs, all or nothing.
 
 mod gates;
 
@@ -22,19 +22,19 @@ use utoipa::ToSchema;
 
 pub(crate) use self::gates::GateReport;
 use self::gates::Gates;
-use super::Refused;
+use super::ErrorReplies;
 use super::shapes::{AgentName, Moment};
 use crate::api::Api;
 use crate::body::discard;
 use crate::error::ApiError;
-use crate::idempotency::{self, Begun};
+use crate::idempotency::{self, Lookup};
 use crate::keys::Caller;
 use crate::reply::json_bytes;
 
-/// Verdicts that were made elsewhere.
+/// Verdicts of other programs.
 #[derive(Deserialize, ToSchema)]
 pub(crate) struct IngestRequest {
-    /// In the order in which they are to be counted.
+    /// Verdicts, in the order in which they are counted.
     #[schema(value_type = Vec<IngestEvent>, min_items = 1, max_items = 100)]
     events: Vec<Noted<IngestEvent>>,
 }
@@ -42,48 +42,48 @@ pub(crate) struct IngestRequest {
 /// One verdict.
 #[derive(Deserialize, ToSchema)]
 pub(crate) struct IngestEvent {
-    /// Whose output it was.
+    /// Agent that produced the output.
     #[schema(value_type = AgentName)]
     agent_id: AgentId,
     /// Whether every gate passed.
     passed: bool,
-    /// How long the gates took.
+    /// Latency of the gates.
     #[schema(value_type = f64, minimum = 0, maximum = 60000)]
     total_latency_ms: Micros,
-    /// The results of the gates.
+    /// Results of the gates.
     #[schema(value_type = Option<Vec<GateReport<'_>>>, max_items = 50)]
     gates: Option<Gates>,
-    /// The tool whose output it was.
+    /// Tool that returned the output.
     #[schema(value_type = Option<String>, max_length = 200)]
     tool: Option<ToolName>,
-    /// How long the agent took.
+    /// Latency of the agent.
     #[schema(value_type = Option<f64>, minimum = 0, maximum = 60000)]
     latency_ms: Option<Micros>,
-    /// The id of the evaluation: its second arrival counts nothing.
+    /// Id of the evaluation. A repeated id counts nothing.
     #[schema(value_type = Option<String>, pattern = "^[A-Za-z0-9_-]{1,64}$")]
     evaluation_id: Option<EvaluationId>,
-    /// When it happened; when it is accepted, if absent.
+    /// Time of the evaluation; default: the time of acceptance.
     #[schema(value_type = Option<Moment>)]
     timestamp: Option<Timestamp>,
 }
 
-/// What became of the verdicts.
+/// The result of a batch of verdicts.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct IngestReply {
-    /// How many were counted.
+    /// Number of verdicts that were counted.
     accepted: usize,
-    /// How many had been counted before.
+    /// Number of verdicts that had been counted before.
     duplicates: usize,
-    /// The reputation of each agent that was named, after all of them.
+    /// Reputation of each agent in the batch, after the whole batch.
     #[schema(value_type = Vec<ReputationUpdate>)]
     reputation_updates: Vec<Update>,
-    /// Fields of the request that are unknown and were ignored; absent if there are none.
+    /// Unknown fields of the request, which were ignored. Absent if there are none.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[schema(value_type = Vec<String>, required = false)]
     warnings: Vec<String>,
 }
 
-/// An agent's short reputation as it is sent.
+/// An agent and its short reputation, as serialized.
 #[derive(Serialize)]
 pub(crate) struct Update {
     pub(crate) agent_id: AgentId,
@@ -91,7 +91,7 @@ pub(crate) struct Update {
     pub(crate) standing: Standing,
 }
 
-/// An agent's reputation after the verdicts.
+/// The reputation of an agent after the batch.
 #[derive(ToSchema)]
 #[expect(dead_code, reason = "only its shape is read, for the document")]
 pub(crate) struct ReputationUpdate {
@@ -105,14 +105,14 @@ pub(crate) struct ReputationUpdate {
 
 /// Count verdicts
 ///
-/// Counts verdicts that were made by an SDK, a proxy or another system. All or none: one bad event refuses the batch and is
-/// named by its index.
+/// Counts verdicts of an SDK, a proxy or another system. All or nothing: if one event is invalid, the whole batch is refused and the error
+/// names the index of the event.
 #[utoipa::path(
     post,
     path = "/v1/ingest",
     tag = "evaluations",
     request_body = IngestRequest,
-    responses((status = 202, description = "What became of them", body = IngestReply), Refused)
+    responses((status = 202, description = "The verdicts are counted", body = IngestReply), ErrorReplies)
 )]
 pub(crate) async fn ingest(
     State(api): State<Arc<Api>>,
@@ -124,19 +124,19 @@ pub(crate) async fn ingest(
         discard(&headers, body, api.limits.body_time_max).await;
         return Err(refused);
     }
-    let (body, ticket) =
-        match idempotency::begin(&api, &caller.org, "POST /v1/ingest", &headers, body).await? {
-            Begun::Replay(saved) => return Ok(idempotency::replay(saved)),
-            Begun::Fresh(body, ticket) => (body, ticket),
-        };
-    let _place = api.ingesting.enter()?;
+    let (body, guard) = match idempotency::begin(&api, &caller.org, "POST /v1/ingest", &headers, body).await?
+    {
+        Lookup::Replay(saved) => return Ok(idempotency::replay(saved)),
+        Lookup::Fresh(fresh) => fresh,
+    };
+    let _slot = api.ingesting.enter()?;
     let Noted { value: IngestRequest { events }, unknown } = json::parse_noted(&body)?;
     let warnings = warnings(unknown, &events);
     let evaluations = check(&api, events)?;
     let agents: Arc<[AgentId]> = evaluations.iter().map(|evaluation| evaluation.agent.clone()).collect();
     let verdicts: Vec<bool> = evaluations.iter().map(|evaluation| evaluation.passed).collect();
     let (named, kept) = (Arc::clone(&agents), warnings.clone());
-    let once = ticket.once::<[Outcome]>(|| {
+    let once = guard.once::<[Outcome]>(|| {
         Box::new(move |outcomes| (202, render(updates(&named, outcomes), outcomes, kept)))
     });
     let outcomes = api.store.append(&caller.org, evaluations, once).await?;
@@ -145,7 +145,7 @@ pub(crate) async fn ingest(
     Ok(json_bytes(StatusCode::ACCEPTED, render(updates, &outcomes, warnings)))
 }
 
-/// What is said of the unknown fields of a batch: its own, then those of each event and its gates.
+/// Lists the unknown fields of a batch: first its own, then those of each event and its gates.
 fn warnings(mut unknown: UnknownFields, events: &[Noted<IngestEvent>]) -> Vec<String> {
     for (index, event) in events.iter().enumerate() {
         unknown.add(format_args!("events[{index}]."), &event.unknown);
@@ -156,7 +156,7 @@ fn warnings(mut unknown: UnknownFields, events: &[Noted<IngestEvent>]) -> Vec<St
     unknown.into_warnings()
 }
 
-/// The evaluations of a batch, if each of them may be counted.
+/// Checks the events of a batch and converts them to evaluations.
 fn check(api: &Api, events: Vec<Noted<IngestEvent>>) -> Result<Vec<NewEvaluation>, ApiError> {
     if !(1..=BATCH_EVENTS_MAX).contains(&events.len()) {
         return Err(ApiError::invalid(format!(
@@ -185,18 +185,18 @@ fn check(api: &Api, events: Vec<Noted<IngestEvent>>) -> Result<Vec<NewEvaluation
     events.into_iter().enumerate().map(evaluation).collect()
 }
 
-/// The last standing of each agent, in the order in which the agents were first named.
+/// Returns the last standing of each agent, in the order of the agents' first events.
 fn updates(agents: &[AgentId], outcomes: &[Outcome]) -> Vec<Update> {
     let mut last: Vec<(&AgentId, &Outcome)> = Vec::with_capacity(agents.len());
-    let mut places: HashMap<&AgentId, usize> = HashMap::with_capacity(agents.len());
+    let mut indices: HashMap<&AgentId, usize> = HashMap::with_capacity(agents.len());
     for (agent, outcome) in agents.iter().zip(outcomes) {
-        match places.entry(agent) {
-            Entry::Vacant(place) => {
-                place.insert(last.len());
+        match indices.entry(agent) {
+            Entry::Vacant(index) => {
+                index.insert(last.len());
                 last.push((agent, outcome));
             }
-            Entry::Occupied(place) => {
-                if let Some((_, last)) = last.get_mut(*place.get()) {
+            Entry::Occupied(index) => {
+                if let Some((_, last)) = last.get_mut(*index.get()) {
                     *last = outcome;
                 }
             }

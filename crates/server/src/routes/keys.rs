@@ -1,7 +1,7 @@
-//! `/v1/keys`: API keys. All of it takes a secret key.
+//! `/v1/keys`: API keys. All routes need a secret key.
 //!
-//! A key is shown once and never stored: the store has its hash. So a retry with the same `Idempotency-Key` creates nothing, and cannot show
-//! the key again either. It is refused with the id of the first key.
+//! A key is shown once and never stored; the store has only its hash. So a retry with the same `Idempotency-Key` creates nothing and cannot
+//! show the key again. It gets 409 with the id of the first key.
 
 use std::sync::Arc;
 
@@ -17,18 +17,18 @@ use serde::{Deserialize, Deserializer, Serialize};
 use utoipa::ToSchema;
 use uuid::Uuid;
 
-use super::Refused;
+use super::ErrorReplies;
 use super::shapes::OrgName;
 use crate::api::Api;
 use crate::error::{ApiError, Code};
-use crate::idempotency::{self, Begun};
+use crate::idempotency::{self, Lookup};
 use crate::keys::{Caller, KeyText};
 use crate::query::Query;
 use crate::reply::json as reply;
 
 const LABEL_CHARS_MAX: usize = 200;
 
-/// A key that is to be made.
+/// The key to create.
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(as = CreateKeyRequest)]
@@ -36,10 +36,10 @@ pub(crate) struct CreateRequest {
     #[serde(deserialize_with = "kind")]
     #[schema(value_type = Kind)]
     kind: KeyKind,
-    /// What its owner calls it.
+    /// Label for people.
     #[schema(max_length = 200)]
     label: Option<String>,
-    /// Its organization, which is made when it is new; the caller's own if absent.
+    /// Organization of the key, which is created if it does not exist; default: the caller's organization.
     #[schema(value_type = Option<OrgName>)]
     org: Option<OrgId>,
 }
@@ -49,7 +49,7 @@ fn kind<'de, D: Deserializer<'de>>(deserializer: D) -> Result<KeyKind, D::Error>
     text.parse().map_err(|error| serde::de::Error::custom(format_args!("{}, {error}", Found::quoted(&text))))
 }
 
-/// What a key may do: send evidence and read scores, or also administer.
+/// Permissions of a key: `publishable` sends evidence and reads scores, `secret` also administers.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 #[expect(dead_code, reason = "only its shape is read, for the document")]
@@ -59,7 +59,7 @@ pub(crate) enum Kind {
     Secret,
 }
 
-/// A new key. It is shown this once.
+/// A new key. It is shown only in this reply.
 #[derive(Serialize, ToSchema)]
 #[schema(as = CreateKeyReply)]
 pub(crate) struct CreateReply {
@@ -72,42 +72,42 @@ pub(crate) struct CreateReply {
     org: OrgId,
 }
 
-/// Make a key
+/// Create a key
 ///
-/// A secret key of the default organization may name any organization, others only their own. The key itself is never stored, so a retry
-/// with the same `Idempotency-Key` cannot return it: it is 409 with the id of the key that the first request created.
+/// A secret key of the default organization may name any organization, other keys only their own. The key itself is never stored, so a
+/// retry with the same `Idempotency-Key` cannot return it: the reply is 409 with the id of the key that the first request created.
 #[utoipa::path(
     post,
     path = "/v1/keys",
     operation_id = "create_key",
     tag = "keys",
     request_body = CreateRequest,
-    responses((status = 201, description = "The key, shown this once", body = CreateReply), Refused)
+    responses((status = 201, description = "The new key", body = CreateReply), ErrorReplies)
 )]
 pub(crate) async fn create(
     State(api): State<Arc<Api>>,
     Extension(caller): Extension<Arc<Caller>>,
     request: Request<Body>,
 ) -> Result<Response, ApiError> {
-    caller.administers()?;
+    caller.check_administers()?;
     let (parts, body) = request.into_parts();
-    let (body, ticket) =
+    let (body, guard) =
         match idempotency::begin(&api, &caller.org, "POST /v1/keys", &parts.headers, body).await? {
-            Begun::Replay(saved) => return Err(created_before(&saved)),
-            Begun::Fresh(body, ticket) => (body, ticket),
+            Lookup::Replay(saved) => return Err(created_before(&saved)),
+            Lookup::Fresh(fresh) => fresh,
         };
     let request: CreateRequest = json::parse_strict(&body)?;
-    let org = reach(&caller, request.org)?;
+    let org = resolve_org(&caller, request.org)?;
     let (key, new) = make(&api, org, request.kind, request.label)?;
     let shown =
         CreateReply { id: new.id, key: key.reveal().to_owned(), kind: request.kind, org: new.org.clone() };
     let id = new.id;
-    let once = ticket.once::<ApiKey>(|| Box::new(move |_| (201, id.to_string().into_bytes())));
+    let once = guard.once::<ApiKey>(|| Box::new(move |_| (201, id.to_string().into_bytes())));
     add(&api, new, once).await?;
     Ok(reply(StatusCode::CREATED, &shown))
 }
 
-/// A new key, and what is to be kept of it.
+/// Generates a key and the record to store.
 pub(crate) fn make(
     api: &Api,
     org: OrgId,
@@ -120,26 +120,28 @@ pub(crate) fn make(
             "label: {label_chars} characters, expected at most {LABEL_CHARS_MAX}"
         )));
     }
-    let no_randomness = |_| ApiError::new(Code::StoreUnavailable, "there is no randomness for a key now");
+    let no_randomness = |_| {
+        ApiError::new(Code::StoreUnavailable, "the random source of the system is unavailable; try again")
+    };
     let key = KeyText::generate(kind).map_err(no_randomness)?;
     let new = key.to_new(org, label, api.now()?).map_err(no_randomness)?;
     Ok((key, new))
 }
 
-/// Keeps a new key; from here on it can be used.
-pub(crate) async fn add(api: &Api, new: NewKey, once: Option<RequestKey<ApiKey>>) -> Result<(), ApiError> {
+/// Stores a new key and adds it to the key ring. From then on it is valid.
+pub(crate) async fn add(api: &Api, new: NewKey, once: Option<Once<ApiKey>>) -> Result<(), ApiError> {
     let _changing = api.keys.changing.lock().await;
     let added = api.store.create_key(new, once).await?;
     api.keys.set(&added);
     Ok(())
 }
 
-/// The organization that is meant, if the caller may reach it.
-fn reach(caller: &Caller, named: Option<OrgId>) -> Result<OrgId, ApiError> {
+/// Returns the named organization, by default the caller's. Fails if the caller may not name it.
+fn resolve_org(caller: &Caller, named: Option<OrgId>) -> Result<OrgId, ApiError> {
     match named {
         Some(org) if org != caller.org && caller.org.as_str() != DEFAULT_ORG => {
             let (found, own) = (Found::quoted(org.as_str()), &caller.org);
-            let error = format!("org: {found}, expected {own}: a key may name its own organization only");
+            let error = format!("org: {found}, expected {own}: a key may name only its own organization");
             Err(ApiError::new(Code::Forbidden, error))
         }
         Some(org) => Ok(org),
@@ -147,7 +149,7 @@ fn reach(caller: &Caller, named: Option<OrgId>) -> Result<OrgId, ApiError> {
     }
 }
 
-/// The reply to a retry. Only the id of the key was stored with the `Idempotency-Key`.
+/// Builds the reply to a retry. Only the id of the key was stored with the `Idempotency-Key`.
 fn created_before(saved: &SavedReply) -> ApiError {
     let id = String::from_utf8_lossy(&saved.body);
     let error = format!(
@@ -159,13 +161,13 @@ fn created_before(saved: &SavedReply) -> ApiError {
 /// A page of keys.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct KeysReply {
-    /// The oldest first.
+    /// Keys, oldest first.
     data: Vec<KeyReply>,
-    /// Where the next page begins; null on the last one.
+    /// Cursor of the next page; null on the last page.
     next_cursor: Option<String>,
 }
 
-/// A key as it is listed: never the key itself.
+/// A key in a list, without the key itself.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct KeyReply {
     #[schema(value_type = String, format = Uuid)]
@@ -175,11 +177,11 @@ pub(crate) struct KeyReply {
     label: Option<String>,
     #[schema(value_type = String)]
     org: OrgId,
-    /// Its last four characters.
+    /// Last four characters of the key.
     last_four: String,
     #[schema(value_type = String, format = DateTime)]
     created_at: Timestamp,
-    /// To the minute.
+    /// Time of the last use, to the minute.
     #[schema(value_type = Option<String>, format = DateTime)]
     last_used_at: Option<Timestamp>,
     #[schema(value_type = Option<String>, format = DateTime)]
@@ -203,28 +205,28 @@ impl KeyReply {
 
 /// List keys
 ///
-/// Of the caller's organization; a secret key of the default organization may name another.
+/// Lists the keys of the caller's organization. A secret key of the default organization may name another one.
 #[utoipa::path(
     get,
     path = "/v1/keys",
     operation_id = "list_keys",
     tag = "keys",
     params(
-        ("limit" = Option<u32>, Query, description = "How many at most", minimum = 1, maximum = 100),
-        ("cursor" = Option<Uuid>, Query, description = "The `next_cursor` of the page before"),
+        ("limit" = Option<u32>, Query, description = "Maximum number of rows", minimum = 1, maximum = 100),
+        ("cursor" = Option<Uuid>, Query, description = "`next_cursor` of the previous page"),
         ("org" = Option<OrgName>, Query, description = "The organization"),
     ),
-    responses((status = 200, description = "A page of keys", body = KeysReply), Refused)
+    responses((status = 200, description = "A page of keys", body = KeysReply), ErrorReplies)
 )]
 pub(crate) async fn list(
     State(api): State<Arc<Api>>,
     Extension(caller): Extension<Arc<Caller>>,
     Extension(query): Extension<Query>,
 ) -> Result<Response, ApiError> {
-    caller.administers()?;
+    caller.check_administers()?;
     let limit = query.limit()?;
     let after = query.cursor(|text| Uuid::parse_str(text).ok())?;
-    let org = reach(&caller, query.get("org")?)?;
+    let org = resolve_org(&caller, query.get("org")?)?;
     let mut keys = of_org(&api, &org).await?;
     keys.retain(|key| after.is_none_or(|after| key.key.id > after));
     let more = keys.len() > limit;
@@ -234,53 +236,53 @@ pub(crate) async fn list(
     Ok(reply(StatusCode::OK, &KeysReply { data, next_cursor }))
 }
 
-/// The keys of an organization, the oldest first.
+/// Reads the keys of an organization, oldest first.
 pub(crate) async fn of_org(api: &Api, org: &OrgId) -> Result<Vec<ApiKey>, ApiError> {
     api.note_used_keys().await;
     let mut keys: Vec<ApiKey> =
         api.store.keys().await?.into_iter().filter(|key| key.key.org == *org).collect();
-    // An id begins with the time when it was made, so this is the oldest first, and a page goes on after a key that is gone.
+    // An id begins with the time of its creation, so this order is oldest first, and the cursor of a deleted key still works.
     keys.sort_unstable_by_key(|key| key.key.id);
     Ok(keys)
 }
 
 /// Revoke a key
 ///
-/// At once. Of the caller's organization; a secret key of the default organization may revoke any.
+/// Revokes a key of the caller's organization at once. A secret key of the default organization may revoke any key.
 #[utoipa::path(
     delete,
     path = "/v1/keys/{id}",
     operation_id = "revoke_key",
     tag = "keys",
-    params(("id" = String, Path, description = "The id of the key")),
-    responses((status = 204, description = "The key is revoked"), Refused)
+    params(("id" = String, Path, description = "Id of the key")),
+    responses((status = 204, description = "The key is revoked"), ErrorReplies)
 )]
 pub(crate) async fn revoke(
     State(api): State<Arc<Api>>,
     Extension(caller): Extension<Arc<Caller>>,
     path: Result<Path<String>, axum::extract::rejection::PathRejection>,
 ) -> Result<Response, ApiError> {
-    caller.administers()?;
+    caller.check_administers()?;
     let unknown = || ApiError::new(Code::NotFound, "there is no such key");
     let Path(text) = path.map_err(|_| unknown())?;
     let id = Uuid::parse_str(&text).map_err(|_| unknown())?;
     let known = api.store.keys().await?.into_iter().find(|key| key.key.id == id).ok_or_else(unknown)?;
-    if reach(&caller, Some(known.key.org.clone())).is_err() {
+    if resolve_org(&caller, Some(known.key.org.clone())).is_err() {
         return Err(unknown());
     }
-    if !end(&api, &known.key.org, id).await? {
+    if !revoke_now(&api, &known.key.org, id).await? {
         return Err(unknown());
     }
     Ok(StatusCode::NO_CONTENT.into_response())
 }
 
-/// Ends a key of an organization at once, and every stream that it opened; whether there was such a key.
-pub(crate) async fn end(api: &Api, org: &OrgId, id: Uuid) -> Result<bool, ApiError> {
+/// Revokes a key of an organization at once, and ends every stream that it opened. Returns `false` if there is no such key.
+pub(crate) async fn revoke_now(api: &Api, org: &OrgId, id: Uuid) -> Result<bool, ApiError> {
     let _changing = api.keys.changing.lock().await;
-    let ended = api.store.revoke_key(org, id).await?;
-    if ended {
+    let is_revoked = api.store.revoke_key(org, id).await?;
+    if is_revoked {
         api.keys.revoke(id);
-        api.feed.look_again();
+        api.changes.recheck_keys();
     }
-    Ok(ended)
+    Ok(is_revoked)
 }

@@ -1,4 +1,4 @@
-//! For whoever runs the server: is it alive, can it write, what are its figures. None of it takes a key.
+//! `/health`, `/ready` and `/metrics`, for operators. They need no key.
 
 use std::sync::Arc;
 
@@ -15,46 +15,46 @@ use crate::api::{Api, NotReady, OtlpPorts};
 use crate::error::{ApiError, ErrorBody};
 use crate::reply::json;
 
-/// The server answers.
+/// The health of the server.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct HealthReply {
     /// Always `ok`.
     status: &'static str,
-    /// The version of the program.
+    /// Version of the program.
     version: &'static str,
-    /// The port that takes OTLP over HTTP, also without a key from this machine; null if there is none.
+    /// Port for OTLP over HTTP, which may accept telemetry from this machine without a key; null if it is disabled.
     otlp_http_port: Option<u16>,
-    /// The same for OTLP over gRPC.
+    /// Port for OTLP over gRPC; null if it is disabled.
     otlp_grpc_port: Option<u16>,
 }
 
-/// Is it alive?
+/// Check whether the server is alive
 #[utoipa::path(get, path = "/health", tag = "operations", security(()),
-    responses((status = 200, description = "The server answers", body = HealthReply)))]
+    responses((status = 200, description = "The server is alive", body = HealthReply)))]
 pub(crate) async fn health(State(api): State<Arc<Api>>) -> Response {
     let OtlpPorts { http, grpc } = api.otlp_ports.get().copied().unwrap_or_default();
     let version = env!("CARGO_PKG_VERSION");
     json(StatusCode::OK, &HealthReply { status: "ok", version, otlp_http_port: http, otlp_grpc_port: grpc })
 }
 
-/// The store takes writes.
+/// The readiness of the store.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct ReadyReply {
     /// Always `ready`.
     status: &'static str,
-    /// The time that everything gets which is accepted now, while the system clock shows an earlier one. It was ahead, or it is
-    /// late. After five minutes times follow the clock again.
+    /// Only while the system clock shows an earlier time than already stored evidence, because it was ahead or is late: the time that all
+    /// new evidence gets. After five minutes new evidence gets the time of the clock again.
     #[schema(value_type = Option<String>, format = DateTime)]
     #[serde(skip_serializing_if = "Option::is_none")]
     standstill: Option<Timestamp>,
 }
 
-/// Can it write?
+/// Check whether the store can write
 ///
-/// Writes to the store and waits until that is durable, at most once a second.
+/// Writes to the store and waits until the write is durable, at most once per second.
 #[utoipa::path(get, path = "/ready", tag = "operations", security(()),
     responses(
-        (status = 200, description = "The store takes writes", body = ReadyReply),
+        (status = 200, description = "The store can write", body = ReadyReply),
         (status = 503, description = "The store cannot write now", body = ErrorBody),
     ))]
 pub(crate) async fn ready(State(api): State<Arc<Api>>) -> Result<Response, ApiError> {
@@ -70,11 +70,11 @@ pub(crate) async fn ready(State(api): State<Arc<Api>>) -> Result<Response, ApiEr
     }
 }
 
-/// Figures for Prometheus
+/// Read the metrics for Prometheus
 #[utoipa::path(get, path = "/metrics", tag = "operations", security(()),
-    responses((status = 200, description = "The figures", body = String, content_type = "text/plain")))]
+    responses((status = 200, description = "The metrics", body = String, content_type = "text/plain")))]
 pub(crate) async fn metrics(State(api): State<Arc<Api>>) -> Response {
-    let mut response = api.measures.render(&api.store.write_waits()).into_response();
+    let mut response = api.metrics.render(&api.store.write_waits()).into_response();
     let text = HeaderValue::from_static("text/plain; version=0.0.4; charset=utf-8");
     response.headers_mut().insert(CONTENT_TYPE, text);
     response

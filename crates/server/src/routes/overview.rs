@@ -1,4 +1,4 @@
-//! `/v1/overview` and `/v1/agents/{agent_id}/breakdown`: what pages show first, from days.
+//! `/v1/overview` and `/v1/agents/{agent_id}/breakdown`: summaries from the sums per day.
 
 use std::sync::Arc;
 
@@ -12,34 +12,36 @@ use renown_view::{AgentBreakdown, Overview};
 use super::paths::Segment;
 use super::reputation::agent_of;
 use super::shapes::{AgentName, TimeText};
-use super::{Refused, agents};
+use super::{ErrorReplies, agents};
 use crate::api::Api;
 use crate::error::ApiError;
 use crate::keys::Caller;
 use crate::query::{Query, refused};
 use crate::reply::json;
 
-/// How many agents the ranking of an overview has, if nobody says.
+/// Number of agents in the ranking without `limit`.
 const RANKED: usize = 20;
 
-/// How many days a breakdown goes back, if nobody says; and the most.
+/// Number of days in a breakdown without `from`.
 const BREAKDOWN_DAYS: u32 = 30;
+
+/// Maximum number of days in a breakdown.
 const BREAKDOWN_DAYS_MAX: i64 = 366;
 
 /// Read the overview of an organization
 ///
-/// Totals, the largest rises and falls of scores with their cause, failing gates, and the first agents by score. Days are UTC days.
-/// `limit` is how many agents the ranking has.
+/// Returns totals, the largest rises and falls of scores with their causes, failing gates, and the agents with the best scores. Days are
+/// UTC days.
 #[utoipa::path(
     get,
     path = "/v1/overview",
     operation_id = "get_overview",
     tag = "reputation",
     params(
-        ("day" = Option<String>, Query, description = "The day, such as `2026-11-15`; today if absent", format = "utc-day"),
-        ("limit" = Option<u32>, Query, description = "How many agents are ranked", minimum = 1, maximum = 100),
+        ("day" = Option<String>, Query, description = "The day, such as `2026-11-15`; default: today", format = "utc-day"),
+        ("limit" = Option<u32>, Query, description = "Number of agents in the ranking", minimum = 1, maximum = 100),
     ),
-    responses((status = 200, description = "The overview", body = Overview), Refused)
+    responses((status = 200, description = "The overview", body = Overview), ErrorReplies)
 )]
 pub(crate) async fn overview(
     State(api): State<Arc<Api>>,
@@ -58,10 +60,10 @@ pub(crate) async fn overview(
     Ok(json(StatusCode::OK, &Overview::of(day, found?, ranking?.agents)))
 }
 
-/// Read what failed, and how long evaluations took
+/// Read the failures and latencies of an agent
 ///
-/// Failures by gate and by tool, and latencies, over the UTC days from `from` to `to`, both included: at most 366. Without them, the last
-/// 30 days. An agent that was never seen has a breakdown of zeros.
+/// Returns failures by gate and by tool, and latencies, for the UTC days from `from` to `to`, both included: at most 366 days; default: the
+/// last 30 days. For an unknown agent, all values are 0.
 #[utoipa::path(
     get,
     path = "/v1/agents/{agent_id}/breakdown",
@@ -69,10 +71,10 @@ pub(crate) async fn overview(
     tag = "reputation",
     params(
         ("agent_id" = AgentName, Path, description = "The agent, percent-encoded"),
-        ("from" = Option<TimeText>, Query, description = "A time in the first day"),
-        ("to" = Option<TimeText>, Query, description = "A time in the last day"),
+        ("from" = Option<TimeText>, Query, description = "A time on the first day"),
+        ("to" = Option<TimeText>, Query, description = "A time on the last day"),
     ),
-    responses((status = 200, description = "The breakdown", body = AgentBreakdown), Refused)
+    responses((status = 200, description = "The breakdown", body = AgentBreakdown), ErrorReplies)
 )]
 pub(crate) async fn breakdown(
     State(api): State<Arc<Api>>,
@@ -86,7 +88,7 @@ pub(crate) async fn breakdown(
     Ok(json(StatusCode::OK, &AgentBreakdown::of(agent, from, to, found)))
 }
 
-/// The days of a breakdown.
+/// Returns the first and the last day of a breakdown.
 fn days(from: Option<Timestamp>, to: Option<Timestamp>, now: Timestamp) -> Result<(Day, Day), ApiError> {
     let to = Day::of(to.unwrap_or(now));
     let from = from.map_or_else(|| to.back(BREAKDOWN_DAYS - 1), Day::of);

@@ -1,4 +1,4 @@
-//! What stands in a path.
+//! Parameters in paths.
 
 use std::fmt::Display;
 use std::str::FromStr;
@@ -8,10 +8,10 @@ use axum::extract::rejection::PathRejection;
 
 use crate::error::ApiError;
 
-/// A part of a path, percent-decoded.
+/// A path segment, percent-decoded.
 pub(crate) type Segment = Result<Path<String>, PathRejection>;
 
-/// What a part of a path names.
+/// Parses the path segment `name`.
 pub(crate) fn segment<T: FromStr<Err: Display>>(path: Segment, name: &str) -> Result<T, ApiError> {
     let Path(text) =
         path.map_err(|_| ApiError::invalid(format!("{name}: not UTF-8 when percent-decoded")))?;

@@ -1,4 +1,4 @@
-//! `/v1/reputation/{agent_id}`: the record, why it is what it is, and how it went.
+//! `/v1/reputation/{agent_id}`: the reputation of an agent, its explanation and its history.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
 
-use super::Refused;
+use super::ErrorReplies;
 use super::paths::{Segment, segment};
 use super::shapes::{AgentName, TimeText};
 use crate::api::Api;
@@ -25,24 +25,24 @@ use crate::reply::json;
 const POINTS_MAX: usize = 1000;
 const POINTS_DEFAULT: usize = 100;
 
-/// From how many days on a history without parameters goes by whole days.
+/// Minimum number of days for which a history without parameters has one step per day.
 const WHOLE_DAYS_MIN: u32 = 3;
 
-/// The agent that a path names.
+/// Parses the agent id in a path.
 pub(crate) fn agent_of(path: Segment) -> Result<AgentId, ApiError> {
     segment(path, "agent_id")
 }
 
 /// Read a reputation
 ///
-/// An agent that was never seen has a record of zeros.
+/// For an unknown agent, all values are 0.
 #[utoipa::path(
     get,
     path = "/v1/reputation/{agent_id}",
     operation_id = "get_reputation",
     tag = "reputation",
     params(("agent_id" = AgentName, Path, description = "The agent, percent-encoded")),
-    responses((status = 200, description = "The record", body = ReputationView<'_>), Refused)
+    responses((status = 200, description = "The reputation", body = ReputationView<'_>), ErrorReplies)
 )]
 pub(crate) async fn reputation(
     State(api): State<Arc<Api>>,
@@ -52,20 +52,20 @@ pub(crate) async fn reputation(
     read(&api, &caller, &agent_of(path)?).await
 }
 
-/// The record of an agent.
+/// Reads the reputation of an agent.
 pub(crate) async fn read(api: &Api, caller: &Caller, agent: &AgentId) -> Result<Response, ApiError> {
     let tally = api.store.tally(&caller.org, agent).await?;
     Ok(json(StatusCode::OK, &ReputationView::of(agent, &tally.record())))
 }
 
-/// Why a score is what it is.
+/// The explanation of a score.
 #[derive(ToSchema)]
 #[expect(dead_code, reason = "only its shape is read, for the document")]
 pub(crate) struct ExplainReply {
     #[schema(maximum = 1000)]
     score: u32,
     formula_version: String,
-    /// The parts of the formula.
+    /// Parts of the formula.
     components: Vec<ComponentReply>,
     next: NextReply,
 }
@@ -75,14 +75,14 @@ pub(crate) struct ExplainReply {
 #[expect(dead_code, reason = "only its shape is read, for the document")]
 pub(crate) struct ComponentReply {
     name: String,
-    /// What the part looked at.
+    /// Values that the part was computed from.
     inputs: Map<String, Value>,
     points: f64,
     points_max: f64,
     points_lost: f64,
 }
 
-/// The score after one more evaluation at the window's average latency.
+/// The score after one more evaluation with the average latency of the window.
 #[derive(ToSchema)]
 #[expect(dead_code, reason = "only its shape is read, for the document")]
 pub(crate) struct NextReply {
@@ -92,14 +92,14 @@ pub(crate) struct NextReply {
 
 /// Explain a reputation
 ///
-/// The parts of the score, what went into each, what each contributed, and where the next evaluation would take it.
+/// Returns the parts of the score with their inputs and points, and the score after one more pass or failure.
 #[utoipa::path(
     get,
     path = "/v1/reputation/{agent_id}/explain",
     operation_id = "explain_reputation",
     tag = "reputation",
     params(("agent_id" = AgentName, Path, description = "The agent, percent-encoded")),
-    responses((status = 200, description = "The parts", body = ExplainReply), Refused)
+    responses((status = 200, description = "The explanation", body = ExplainReply), ErrorReplies)
 )]
 pub(crate) async fn explain(
     State(api): State<Arc<Api>>,
@@ -110,31 +110,31 @@ pub(crate) async fn explain(
     Ok(json(StatusCode::OK, &window.explain()))
 }
 
-/// How a score went.
+/// The history of a score.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct HistoryReply {
-    /// Oldest first; steps without an evaluation are left out.
+    /// Steps, oldest first. Steps without an evaluation are left out.
     points: Vec<PointReply>,
 }
 
 /// One step of a history.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct PointReply {
-    /// Where the step begins.
+    /// Start of the step.
     #[schema(value_type = String, format = DateTime)]
     at: Timestamp,
-    /// The score after its last evaluation.
+    /// Score after the last evaluation of the step.
     #[schema(maximum = 1000)]
     score: u32,
-    /// How many evaluations it has.
+    /// Number of evaluations in the step.
     evaluations: u64,
 }
 
-/// Read how a reputation went
+/// Read the history of a reputation
 ///
-/// Equal steps from `from` to `to`, the last score in each. Without `from`, `to` and `points`: one step for each UTC day since the first
-/// evaluation, or 100 steps if that was less than three days ago. Steps of whole UTC days are answered from sums of days; other steps read
-/// the evaluations of every day that they cut.
+/// Returns the last score in each of `points` equal steps from `from` to `to`. Without parameters: one step per UTC day since the first
+/// evaluation, or 100 steps if that was less than three days ago. Steps of whole UTC days are fast, because the server keeps sums per day.
+/// Other steps read all evaluations of the days that a step boundary cuts.
 #[utoipa::path(
     get,
     path = "/v1/reputation/{agent_id}/history",
@@ -142,11 +142,11 @@ pub(crate) struct PointReply {
     tag = "reputation",
     params(
         ("agent_id" = AgentName, Path, description = "The agent, percent-encoded"),
-        ("from" = Option<TimeText>, Query, description = "Where the first step begins"),
-        ("to" = Option<TimeText>, Query, description = "Where the last step ends"),
-        ("points" = Option<u32>, Query, description = "How many steps", minimum = 1, maximum = 1000),
+        ("from" = Option<TimeText>, Query, description = "Start of the first step"),
+        ("to" = Option<TimeText>, Query, description = "End of the last step"),
+        ("points" = Option<u32>, Query, description = "Number of steps", minimum = 1, maximum = 1000),
     ),
-    responses((status = 200, description = "The steps", body = HistoryReply), Refused)
+    responses((status = 200, description = "The history", body = HistoryReply), ErrorReplies)
 )]
 pub(crate) async fn history(
     State(api): State<Arc<Api>>,
@@ -157,7 +157,7 @@ pub(crate) async fn history(
     let agent = agent_of(path)?;
     let points = query.number("points", 1..=POINTS_MAX)?;
     let (from, to) = (query.time("from")?, query.time("to")?);
-    let is_free = from.is_none() && to.is_none() && points.is_none();
+    let is_default = from.is_none() && to.is_none() && points.is_none();
     let to = match to {
         Some(to) => to,
         None => api.now()?,
@@ -167,8 +167,8 @@ pub(crate) async fn history(
         None => api.store.earliest(&caller.org, &agent).await?.map_or(to, |earliest| earliest.min(to)),
     };
     let points = u32::try_from(points.unwrap_or(POINTS_DEFAULT)).unwrap_or(u32::MAX);
-    let whole_days = if is_free { whole_days(from, to) } else { None };
-    // A span that ends before it begins holds nothing, as in the log of evaluations.
+    let whole_days = if is_default { whole_days(from, to) } else { None };
+    // A range that ends before it begins is empty, as in the list of evaluations.
     let Some(steps) = whole_days.or_else(|| Steps::new(from, to, points)) else {
         return Ok(json(StatusCode::OK, &HistoryReply { points: Vec::new() }));
     };
@@ -177,14 +177,15 @@ pub(crate) async fn history(
     Ok(json(StatusCode::OK, &HistoryReply { points }))
 }
 
-/// Steps of one UTC day each, or of as many as it takes to have at most [`POINTS_MAX`]; none for less than [`WHOLE_DAYS_MIN`] days.
+/// Returns steps of one UTC day each, or of several days if there would be more than [`POINTS_MAX`]. Returns `None` for fewer than
+/// [`WHOLE_DAYS_MIN`] days.
 fn whole_days(from: Timestamp, to: Timestamp) -> Option<Steps> {
     let (first, last) = (Day::of(from), Day::of(to));
     let days =
         u32::try_from(last.number() - first.number() + 1).ok().filter(|days| *days >= WHOLE_DAYS_MIN)?;
     let each = days.div_ceil(u32::try_from(POINTS_MAX).unwrap_or(u32::MAX));
     let points = days.div_ceil(each);
-    // The first step may begin before the first evaluation, so that all steps are of the same number of days.
+    // The first step may begin before the first evaluation, so that all steps have the same number of days.
     Steps::new(first.back(points * each - days).start(), last.end(), points)
 }
 
@@ -193,13 +194,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_long_life_is_shown_by_whole_days() {
+    fn a_long_history_has_steps_of_whole_days() {
         let at = |text: &str| Timestamp::parse(text).unwrap();
         let now = at("2026-11-15T12:00:00Z");
         assert_eq!(whole_days(at("2026-11-14T00:00:00Z"), now), None);
         let month = Steps::new(at("2026-10-16T00:00:00Z"), at("2026-11-16T00:00:00Z"), 31);
         assert_eq!(whole_days(at("2026-10-16T17:00:00Z"), now), month);
-        // 1 501 days are 751 steps of two days, of which the first begins a day early.
+        // 1 501 days are 751 steps of two days; the first step begins one day early.
         let years = Steps::new(at("2022-10-06T00:00:00Z"), at("2026-11-16T00:00:00Z"), 751);
         assert_eq!(whole_days(at("2022-10-07T00:00:00Z"), now), years);
     }

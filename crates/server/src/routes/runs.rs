@@ -16,13 +16,13 @@ use renown_store::{NewRun, Position, Run, RunQuery, Submitted};
 use renown_view::{RunView, RunsPage, ScoreView};
 use sha2::{Digest, Sha256};
 
-use super::Refused;
+use super::ErrorReplies;
 use super::paths::{Segment, segment};
 use super::shapes::{AgentName, TimeText};
 use crate::api::Api;
 use crate::changes::Changed;
 use crate::error::{ApiError, Code};
-use crate::idempotency::{self, Begun};
+use crate::idempotency::{self, Lookup};
 use crate::keys::Caller;
 use crate::query::{Query, refused};
 use crate::reply::{json as reply, json_bytes};
@@ -30,8 +30,8 @@ use shapes::{RunName, RunRequest};
 
 /// Score a run
 ///
-/// A run is never refused for missing or odd data: what is impossible counts as absent and is named in `warnings`, and so
-/// are unknown fields. Only `agent_id` and `outcome` have to be right.
+/// A run is never refused because of missing or invalid data: invalid values count as absent and are listed in `warnings`, like unknown
+/// fields. Only `agent_id` and `outcome` must be valid.
 #[utoipa::path(
     post,
     path = "/v1/runs",
@@ -40,8 +40,8 @@ use shapes::{RunName, RunRequest};
     request_body = RunRequest,
     responses(
         (status = 201, description = "The run is scored", body = ScoreView<'_>),
-        (status = 200, description = "It had been scored before; this is the first scorecard", body = ScoreView<'_>),
-        Refused
+        (status = 200, description = "The run was already scored; this is its first scorecard", body = ScoreView<'_>),
+        ErrorReplies
     )
 )]
 pub(crate) async fn submit(
@@ -50,38 +50,39 @@ pub(crate) async fn submit(
     headers: HeaderMap,
     body: Body,
 ) -> Result<Response, ApiError> {
-    let (body, ticket) = match idempotency::begin(&api, &caller.org, "POST /v1/runs", &headers, body).await? {
-        Begun::Replay(saved) => return Ok(idempotency::replay(saved)),
-        Begun::Fresh(body, ticket) => (body, ticket),
+    let (body, guard) = match idempotency::begin(&api, &caller.org, "POST /v1/runs", &headers, body).await? {
+        Lookup::Replay(saved) => return Ok(idempotency::replay(saved)),
+        Lookup::Fresh(fresh) => fresh,
     };
     let submission: Submission = json::parse(&body)?;
     let id = submission.run.clone().unwrap_or_else(|| api.run_id());
     let new = NewRun { id: id.clone(), submission, digest: digest(&body) };
-    let once = ticket.once::<Submitted>(|| {
+    let once = guard.once::<Submitted>(|| {
         Box::new(|submitted| {
-            // One that is another run has no reply to keep.
+            // A conflict has no reply to save.
             rendered(submitted).map_or((0, Vec::new()), |(status, body)| (status.as_u16(), body))
         })
     });
     let submitted = api.store.add_run(&caller.org, new, once).await?;
     let taken = || {
-        let error = format!("run_id: {:?} is another run, which was sent with another body", id.as_str());
+        let error =
+            format!("run_id: {:?} was already submitted with another body, expected a new id", id.as_str());
         ApiError::new(Code::Conflict, error)
     };
     let (status, body) = rendered(&submitted).ok_or_else(taken)?;
     if matches!(submitted, Submitted::New(_)) {
-        api.measures.run();
-        api.feed.tell(&caller.org, || Changed::Evidence);
+        api.metrics.run();
+        api.changes.publish(&caller.org, || Changed::Evidence);
     }
     Ok(json_bytes(status, body))
 }
 
-/// A digest of what was sent, whatever its spaces and the order of its fields.
+/// Computes a digest of a submitted run. It does not depend on whitespace or the order of fields.
 pub fn digest(body: &[u8]) -> [u8; 32] {
     match serde_json::from_slice::<serde_json::Value>(body) {
-        // Keys of a map are sorted.
+        // `serde_json` sorts the keys of a map.
         Ok(value) => Sha256::digest(value.to_string()).into(),
-        // Too deep for a tree.
+        // The JSON is nested too deeply for a `Value`.
         Err(_) => Sha256::digest(body).into(),
     }
 }
@@ -102,7 +103,7 @@ fn rendered(submitted: &Submitted) -> Option<(StatusCode, Vec<u8>)> {
     operation_id = "get_run_score",
     tag = "runs",
     params(("run_id" = RunName, Path, description = "The run, percent-encoded")),
-    responses((status = 200, description = "The scorecard", body = ScoreView<'_>), Refused)
+    responses((status = 200, description = "The scorecard", body = ScoreView<'_>), ErrorReplies)
 )]
 pub(crate) async fn score(
     State(api): State<Arc<Api>>,
@@ -120,7 +121,7 @@ pub(crate) async fn score(
     operation_id = "get_run",
     tag = "runs",
     params(("run_id" = RunName, Path, description = "The run, percent-encoded")),
-    responses((status = 200, description = "The run with its scorecard", body = RunView<'_>), Refused)
+    responses((status = 200, description = "The run with its scorecard", body = RunView<'_>), ErrorReplies)
 )]
 pub(crate) async fn run(
     State(api): State<Arc<Api>>,
@@ -139,25 +140,25 @@ async fn find(api: &Api, caller: &Caller, path: Segment) -> Result<Run, ApiError
 
 /// List runs
 ///
-/// The last accepted first. `from` and `to` look at when a run ended.
+/// Returns the last accepted run first. `from` and `to` filter by the end of a run.
 #[utoipa::path(
     get,
     path = "/v1/runs",
     operation_id = "list_runs",
     tag = "runs",
     params(
-        ("limit" = Option<u32>, Query, description = "How many at most", minimum = 1, maximum = 100),
-        ("cursor" = Option<String>, Query, description = "The `next_cursor` of the page before",
+        ("limit" = Option<u32>, Query, description = "Maximum number of rows", minimum = 1, maximum = 100),
+        ("cursor" = Option<String>, Query, description = "`next_cursor` of the previous page",
             pattern = "^[0-9a-f]{1,15}$"),
-        ("agent_id" = Option<AgentName>, Query, description = "Only of this agent"),
-        ("workspace" = Option<RunName>, Query, description = "Only of this workspace"),
+        ("agent_id" = Option<AgentName>, Query, description = "Only runs of this agent"),
+        ("workspace" = Option<RunName>, Query, description = "Only runs in this workspace"),
         ("spec_id" = Option<RunName>, Query, description = "Only attempts at this spec"),
-        ("tier" = Option<String>, Query, description = "Only of this tier",
+        ("tier" = Option<String>, Query, description = "Only runs with this tier",
             pattern = "^(Unranked|Bronze|Silver|Gold|Elite)$"),
-        ("from" = Option<TimeText>, Query, description = "Only those that ended at this time or later"),
-        ("to" = Option<TimeText>, Query, description = "Only those that ended at this time or earlier"),
+        ("from" = Option<TimeText>, Query, description = "Only runs that ended at this time or later"),
+        ("to" = Option<TimeText>, Query, description = "Only runs that ended at this time or earlier"),
     ),
-    responses((status = 200, description = "A page of runs", body = RunsPage<'_>), Refused)
+    responses((status = 200, description = "A page of runs", body = RunsPage<'_>), ErrorReplies)
 )]
 pub(crate) async fn list(
     State(api): State<Arc<Api>>,
@@ -174,7 +175,7 @@ pub(crate) async fn list(
         tier: query.text("tier")?.map(tier).transpose()?,
         from: query.time("from")?,
         to: query.time("to")?,
-        before: query.cursor(place_of)?,
+        before: query.cursor(cursor_of)?,
         limit: query.limit()?,
     };
     let page = api.store.runs(&caller.org, query).await?;
@@ -182,8 +183,8 @@ pub(crate) async fn list(
     Ok(reply(StatusCode::OK, &RunsPage { data: page.runs.iter().map(RunView::of).collect(), next_cursor }))
 }
 
-/// A place as a cursor has it: only as it was written, without signs and upper case.
-pub(crate) fn place_of(text: &str) -> Option<Position> {
+/// Parses a cursor. Accepts only the exact form that the server writes: no signs, no upper case.
+pub(crate) fn cursor_of(text: &str) -> Option<Seq> {
     let written = text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
     i64::from_str_radix(text, 16).ok().filter(|_| written).map(Position)
 }

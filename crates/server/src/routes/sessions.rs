@@ -1,4 +1,4 @@
-//! `/v1/sessions`: sessions of agents, scored as they happen, and the metrics of their traces.
+//! `/v1/sessions`: sessions of agents with their live performance, and the metrics of their traces.
 
 pub(crate) mod metrics;
 pub(crate) mod shapes;
@@ -19,13 +19,13 @@ use renown_view::{RecordsPage, SessionDetail, SessionView, SessionsPage};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use super::Refused;
+use super::ErrorReplies;
 use super::paths::{Segment, segment};
 use super::shapes::{AgentName, TimeText};
 use crate::api::Api;
 use crate::changes::Changed;
 use crate::error::{ApiError, Code};
-use crate::idempotency::{self, Begun};
+use crate::idempotency::{self, Lookup};
 use crate::keys::Caller;
 use crate::query::{Query, time_cursor, time_cursor_text};
 use crate::reply::{json as reply, json_bytes};
@@ -33,20 +33,21 @@ use shapes::{SessionName, SignalsRequest};
 
 /// List sessions
 ///
-/// The last to begin first. `from` and `to` look at when a session began; where nothing says so, at when it was first heard of.
+/// Returns the session that began last first. `from` and `to` filter by the start of a session; if it is unknown, by the time when its
+/// first record arrived.
 #[utoipa::path(
     get,
     path = "/v1/sessions",
     operation_id = "list_sessions",
     tag = "sessions",
     params(
-        ("limit" = Option<u32>, Query, description = "How many at most", minimum = 1, maximum = 100),
-        ("cursor" = Option<String>, Query, description = "The `next_cursor` of the page before", format = "time-cursor"),
-        ("agent_id" = Option<AgentName>, Query, description = "Only of this agent"),
-        ("from" = Option<TimeText>, Query, description = "Only those that began at this time or later"),
-        ("to" = Option<TimeText>, Query, description = "Only those that began at this time or earlier"),
+        ("limit" = Option<u32>, Query, description = "Maximum number of rows", minimum = 1, maximum = 100),
+        ("cursor" = Option<String>, Query, description = "`next_cursor` of the previous page", format = "time-cursor"),
+        ("agent_id" = Option<AgentName>, Query, description = "Only sessions of this agent"),
+        ("from" = Option<TimeText>, Query, description = "Only sessions that began at this time or later"),
+        ("to" = Option<TimeText>, Query, description = "Only sessions that began at this time or earlier"),
     ),
-    responses((status = 200, description = "A page of sessions", body = SessionsPage<'_>), Refused)
+    responses((status = 200, description = "A page of sessions", body = SessionsPage<'_>), ErrorReplies)
 )]
 pub(crate) async fn list(
     State(api): State<Arc<Api>>,
@@ -72,7 +73,7 @@ pub(crate) async fn list(
     operation_id = "get_session",
     tag = "sessions",
     params(("session_id" = SessionName, Path, description = "The session, percent-encoded")),
-    responses((status = 200, description = "The session with its performance, metrics and traces", body = SessionDetail<'_>), Refused)
+    responses((status = 200, description = "The session with its performance, metrics and traces", body = SessionDetail<'_>), ErrorReplies)
 )]
 pub(crate) async fn session(
     State(api): State<Arc<Api>>,
@@ -83,17 +84,17 @@ pub(crate) async fn session(
     Ok(reply(StatusCode::OK, &SessionDetail::of(&session)))
 }
 
-/// Read how well a session went
+/// Read the performance of a session
 ///
-/// As of now: an open session is scored as it happens. A session without a tool result, a prompt or an API request has no
-/// performance: 404.
+/// The score is current, also while the session is open. A session without a tool result, a prompt or an API request has no performance:
+/// the reply is 404.
 #[utoipa::path(
     get,
     path = "/v1/sessions/{session_id}/performance",
     operation_id = "get_session_performance",
     tag = "sessions",
     params(("session_id" = SessionName, Path, description = "The session, percent-encoded")),
-    responses((status = 200, description = "Its performance", body = PerformanceShape), Refused)
+    responses((status = 200, description = "The performance", body = PerformanceShape), ErrorReplies)
 )]
 pub(crate) async fn performance(
     State(api): State<Arc<Api>>,
@@ -111,8 +112,8 @@ pub(crate) async fn performance(
 
 /// Read the records of a session
 ///
-/// What happened in it, one record at a time: tool calls, prompts, model calls, errors, decisions. Log records come by their time; spans, and
-/// records without a time, come first. A record that was sent twice is there once. Prompts, arguments and outputs are never kept.
+/// Returns the facts of each record: tool calls, prompts, model calls, errors, decisions. Spans and records without a time come first, then
+/// log records by time. Repeated records appear once. Prompts, arguments and outputs are never stored.
 #[utoipa::path(
     get,
     path = "/v1/sessions/{session_id}/records",
@@ -120,10 +121,10 @@ pub(crate) async fn performance(
     tag = "sessions",
     params(
         ("session_id" = SessionName, Path, description = "The session, percent-encoded"),
-        ("limit" = Option<u32>, Query, description = "How many at most", minimum = 1, maximum = 1000),
-        ("cursor" = Option<String>, Query, description = "The `next_cursor` of the page before", format = "record-cursor"),
+        ("limit" = Option<u32>, Query, description = "Maximum number of rows", minimum = 1, maximum = 1000),
+        ("cursor" = Option<String>, Query, description = "`next_cursor` of the previous page", format = "record-cursor"),
     ),
-    responses((status = 200, description = "A page of records", body = RecordsPage), Refused)
+    responses((status = 200, description = "A page of records", body = RecordsPage), ErrorReplies)
 )]
 pub(crate) async fn records(
     State(api): State<Arc<Api>>,
@@ -139,8 +140,10 @@ pub(crate) async fn records(
     Ok(reply(StatusCode::OK, &RecordsPage::of(page, next_cursor)))
 }
 
-/// How many records a page has at most, and if nobody says.
+/// Maximum number of records per page.
 const RECORDS_MAX: usize = 1000;
+
+/// Number of records per page without `limit`.
 const RECORDS_DEFAULT: usize = 100;
 
 fn record_cursor_text(cursor: RecordCursor) -> String {
@@ -149,7 +152,7 @@ fn record_cursor_text(cursor: RecordCursor) -> String {
 
 fn record_cursor(text: &str) -> Option<RecordCursor> {
     let (at_ns, key) = text.split_once('.')?;
-    // Only as it was written: no signs, no upper case.
+    // Only the exact form that the server writes: no signs, no upper case.
     let written = text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f' | b'.'));
     let at_ns = i64::from_str_radix(at_ns, 16).ok().filter(|_| written)?;
     let key = u64::from_str_radix(key, 16).ok()?.cast_signed();
@@ -160,7 +163,7 @@ fn unknown(id: &SessionId) -> ApiError {
     ApiError::new(Code::NotFound, format!("there is no session {:?}", id.as_str()))
 }
 
-/// The session of a path.
+/// Reads the session that a path names.
 async fn find(
     api: &Api,
     caller: &Caller,
@@ -172,9 +175,9 @@ async fn find(
     session.ok_or_else(|| unknown(&id))
 }
 
-/// Signals as they are sent.
+/// The request body of `POST /v1/sessions/{session_id}/signals`.
 #[derive(Deserialize)]
-struct Sent {
+struct SentSignals {
     agent_id: Option<AgentId>,
     traces: Vec<Strict<SentTrace>>,
 }
@@ -187,17 +190,17 @@ struct SentTrace {
     signals: Strict<Signals>,
 }
 
-/// What was kept.
+/// The result of sending signals.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct SignalsReply {
-    /// How many traces.
+    /// Number of traces that were stored.
     accepted: usize,
 }
 
-/// Send signals of a session's traces
+/// Send signals of the traces of a session
 ///
-/// A trace that was sent before is replaced with all its signals. What is sent wins over what is derived from telemetry. An
-/// `agent_id` says whose session it is, unless its telemetry does.
+/// A trace that was sent before is replaced with all its signals. Sent signals override those that are derived from telemetry. `agent_id`
+/// names the agent of the session, unless its telemetry does.
 #[utoipa::path(
     post,
     path = "/v1/sessions/{session_id}/signals",
@@ -205,7 +208,7 @@ pub(crate) struct SignalsReply {
     tag = "sessions",
     params(("session_id" = SessionName, Path, description = "The session, percent-encoded")),
     request_body = SignalsRequest,
-    responses((status = 202, description = "They are kept", body = SignalsReply), Refused)
+    responses((status = 202, description = "The signals are stored", body = SignalsReply), ErrorReplies)
 )]
 pub(crate) async fn add_signals(
     State(api): State<Arc<Api>>,
@@ -216,24 +219,24 @@ pub(crate) async fn add_signals(
 ) -> Result<Response, ApiError> {
     let session: SessionId = segment(path, "session_id")?;
     let route = format!("POST /v1/sessions/{session}/signals");
-    let (body, ticket) = match idempotency::begin(&api, &caller.org, &route, &headers, body).await? {
-        Begun::Replay(saved) => return Ok(idempotency::replay(saved)),
-        Begun::Fresh(body, ticket) => (body, ticket),
+    let (body, guard) = match idempotency::begin(&api, &caller.org, &route, &headers, body).await? {
+        Lookup::Replay(saved) => return Ok(idempotency::replay(saved)),
+        Lookup::Fresh(fresh) => fresh,
     };
-    let Sent { agent_id, traces } = json::parse_strict(&body)?;
+    let SentSignals { agent_id, traces } = json::parse_strict(&body)?;
     if traces.is_empty() {
-        return Err(ApiError::invalid("traces: none, expected at least one"));
+        return Err(ApiError::invalid("traces: empty, expected at least one trace"));
     }
     let accepted = traces.len();
     let signals = NewSignals { agent: agent_id, traces: check(traces)? };
     let rendered = move || serde_json::to_vec(&SignalsReply { accepted }).unwrap_or_default();
-    let once = ticket.once::<()>(|| Box::new(move |()| (202, rendered())));
+    let once = guard.once::<()>(|| Box::new(move |()| (202, rendered())));
     api.store.add_signals(&caller.org, &session, signals, once).await?;
-    api.feed.tell(&caller.org, || Changed::Evidence);
+    api.changes.publish(&caller.org, || Changed::Evidence);
     Ok(json_bytes(StatusCode::ACCEPTED, rendered()))
 }
 
-/// The traces of a request, if each is there once.
+/// Checks that no trace is repeated, and converts the traces.
 fn check(traces: Vec<Strict<SentTrace>>) -> Result<Vec<NewTrace>, ApiError> {
     let trace = |Strict(SentTrace { trace_id, started_at, signals })| NewTrace {
         trace: Trace { trace_id, signals: signals.0, source: None },
@@ -250,7 +253,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_cursor_of_records_comes_back_as_it_went() {
+    fn a_cursor_of_records_survives_a_round_trip() {
         for (at_ns, key) in [(0, 1), (1_794_744_000_000_000_000, -5), (7, i64::MIN)] {
             let cursor = RecordCursor { at_ns, key };
             assert_eq!(record_cursor(&record_cursor_text(cursor)), Some(cursor));

@@ -1,4 +1,4 @@
-//! `/v1/settings`: what an organization has chosen. All of it takes a secret key.
+//! `/v1/settings`: the settings of an organization. All routes need a secret key.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use renown_store::{LatencySource, OrgSettings};
 use serde::{Deserialize, Deserializer, Serialize};
 use utoipa::ToSchema;
 
-use super::Refused;
+use super::ErrorReplies;
 use crate::api::Api;
 use crate::body::read_json;
 use crate::error::ApiError;
@@ -25,7 +25,7 @@ pub(crate) struct SettingsReply {
     latency_source: &'static str,
 }
 
-/// Whose latency counts for reputations: that of the gates, or that of the agent where the caller says it.
+/// The latency that counts for reputations: `gate`, the latency of the gates, or `agent`, the latency of the agent if it was sent.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 #[schema(as = LatencySource)]
@@ -35,7 +35,7 @@ pub(crate) enum LatencySourceName {
     Agent,
 }
 
-/// Settings that change; what is absent stays.
+/// The settings to change. Absent settings stay as they are.
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct SettingsRequest {
@@ -61,26 +61,26 @@ fn shown(settings: OrgSettings) -> Response {
     path = "/v1/settings",
     operation_id = "get_settings",
     tag = "operations",
-    responses((status = 200, description = "The settings of the caller's organization", body = SettingsReply), Refused)
+    responses((status = 200, description = "The settings of the caller's organization", body = SettingsReply), ErrorReplies)
 )]
 pub(crate) async fn read(
     State(api): State<Arc<Api>>,
     Extension(caller): Extension<Arc<Caller>>,
 ) -> Result<Response, ApiError> {
-    caller.administers()?;
+    caller.check_administers()?;
     Ok(shown(api.store.settings(&caller.org).await?))
 }
 
 /// Change the settings
 ///
-/// They count from the next evaluation on; no score that was given changes.
+/// The new settings apply from the next evaluation on. Existing scores do not change.
 #[utoipa::path(
     patch,
     path = "/v1/settings",
     operation_id = "update_settings",
     tag = "operations",
     request_body = SettingsRequest,
-    responses((status = 200, description = "The settings as they are now", body = SettingsReply), Refused)
+    responses((status = 200, description = "The new settings", body = SettingsReply), ErrorReplies)
 )]
 pub(crate) async fn change(
     State(api): State<Arc<Api>>,
@@ -88,7 +88,7 @@ pub(crate) async fn change(
     headers: HeaderMap,
     body: Body,
 ) -> Result<Response, ApiError> {
-    caller.administers()?;
+    caller.check_administers()?;
     let body = read_json(&headers, body, api.limits.body_time_max).await?;
     let SettingsRequest { latency_source } = json::parse_strict(&body)?;
     let Some(latency_source) = latency_source else {

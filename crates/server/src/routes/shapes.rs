@@ -1,11 +1,11 @@
-//! Shapes that several routes share, for the document only: what is read is checked by the types of the core.
+//! Shapes that several routes share, for the OpenAPI document only. The types of the core check the actual values.
 
 use utoipa::ToSchema;
 
-/// What the caller calls an agent: 1 to 200 characters without control characters, not `.` or `..`.
+/// Id of an agent: 1 to 200 characters without control characters, not `.` or `..`.
 #[derive(ToSchema)]
 #[expect(dead_code, reason = "only its shape is read, for the document")]
-// Begins with something else than a dot, or with one dot and something else, or with two dots and anything.
+// The text begins with a character other than a dot, or with one dot and another character, or with two dots and any character.
 #[schema(
     min_length = 1,
     max_length = 200,

@@ -1,6 +1,6 @@
-//! `/v1/agents/{agent_id}`: everything that is known of an agent, who may see it, and how it is forgotten.
+//! `/v1/agents/{agent_id}`: everything known about an agent, its publication, and its erasure.
 //!
-//! The tier is that of the latest run with a score. A second `DELETE` is 404.
+//! The tier is the tier of the latest run with a score. A second `DELETE` is 404.
 
 use std::sync::Arc;
 
@@ -20,7 +20,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use utoipa::ToSchema;
 
-use super::Refused;
+use super::ErrorReplies;
 use super::paths::Segment;
 use super::reputation::agent_of;
 use super::shapes::AgentName;
@@ -33,14 +33,14 @@ use crate::reply::json as reply;
 
 /// Read everything about an agent
 ///
-/// One that was never seen has a standing of zeros.
+/// For an unknown agent, all scores are 0 and all lists are empty.
 #[utoipa::path(
     get,
     path = "/v1/agents/{agent_id}",
     operation_id = "get_agent",
     tag = "reputation",
     params(("agent_id" = AgentName, Path, description = "The agent, percent-encoded")),
-    responses((status = 200, description = "Its standing", body = AgentStanding<'_>), Refused)
+    responses((status = 200, description = "Everything known about the agent", body = AgentStanding<'_>), ErrorReplies)
 )]
 pub(crate) async fn standing(
     State(api): State<Arc<Api>>,
@@ -51,7 +51,7 @@ pub(crate) async fn standing(
     Ok(reply(StatusCode::OK, &facts.standing()))
 }
 
-/// What the store says of an agent.
+/// Reads everything that the store knows about an agent.
 pub(crate) async fn facts(
     api: &Api,
     org: &OrgId,
@@ -82,19 +82,19 @@ pub(crate) async fn facts(
     })
 }
 
-/// Whether an agent is shown to everybody.
+/// The publication of an agent to change.
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(as = PublishRequest)]
 pub(crate) struct PublishRequest {
-    /// Whether everybody may see it; if absent as before.
+    /// Whether the agent is public; default: as before.
     public: Option<bool>,
-    /// The name under which it is shown; if absent the one it has, or one made from its id.
+    /// Name in the public address; default: the current name, or one derived from the id.
     #[schema(value_type = Option<String>, pattern = "^[a-z0-9-]{1,64}$")]
     slug: Option<Slug>,
 }
 
-/// How an agent is shown.
+/// The publication of an agent.
 #[derive(Serialize, ToSchema)]
 #[schema(as = PublishReply)]
 pub(crate) struct PublishReply<'s> {
@@ -105,9 +105,9 @@ pub(crate) struct PublishReply<'s> {
     slug: Option<Slug>,
 }
 
-/// Show an agent to everybody, or no longer
+/// Publish or unpublish an agent
 ///
-/// It takes a secret key.
+/// A public agent has a page and a badge that need no login. Needs a secret key.
 #[utoipa::path(
     patch,
     path = "/v1/agents/{agent_id}",
@@ -115,7 +115,7 @@ pub(crate) struct PublishReply<'s> {
     tag = "reputation",
     params(("agent_id" = AgentName, Path, description = "The agent, percent-encoded")),
     request_body = PublishRequest,
-    responses((status = 200, description = "How it is shown now", body = PublishReply<'_>), Refused)
+    responses((status = 200, description = "The new publication", body = PublishReply<'_>), ErrorReplies)
 )]
 pub(crate) async fn publish(
     State(api): State<Arc<Api>>,
@@ -124,7 +124,7 @@ pub(crate) async fn publish(
     headers: HeaderMap,
     body: Body,
 ) -> Result<Response, ApiError> {
-    caller.administers()?;
+    caller.check_administers()?;
     let agent_id = agent_of(path)?;
     let body = read_json(&headers, body, api.limits.body_time_max).await?;
     let PublishRequest { public, slug } = json::parse_strict(&body)?;
@@ -132,7 +132,7 @@ pub(crate) async fn publish(
     Ok(reply(StatusCode::OK, &PublishReply { agent_id: &agent_id, public, slug }))
 }
 
-/// Shows an agent to everybody, or no longer.
+/// Publishes or unpublishes an agent.
 pub(crate) async fn set_public(
     api: &Api,
     org: &OrgId,
@@ -140,7 +140,7 @@ pub(crate) async fn set_public(
     public: Option<bool>,
     slug: Option<Slug>,
 ) -> Result<Publication, ApiError> {
-    // A name that is made here may be another agent's; a few more are tried.
+    // A derived name may belong to another agent, so a few more are tried.
     for attempt in 0..SLUG_ATTEMPTS {
         let change = PublicationChange { public, slug: slug.clone(), spare: slug_of(agent_id, attempt) };
         match api.store.publish(org, agent_id, change).await? {
@@ -153,13 +153,13 @@ pub(crate) async fn set_public(
             Published::SlugTaken => {}
         }
     }
-    Err(ApiError::new(Code::Conflict, "slug: another agent has this name, expected one of your own"))
+    Err(ApiError::new(Code::Conflict, "slug: another agent has this name, expected a name that is free"))
 }
 
-/// How many names are tried for an agent that has none.
+/// How many derived names are tried.
 const SLUG_ATTEMPTS: u32 = 5;
 
-/// A name made from an agent's id; after the first attempt with a number of its own behind it.
+/// Derives a name from the id of an agent. After the first attempt, the name ends in a part of a digest.
 fn slug_of(agent: &AgentId, attempt: u32) -> Option<Slug> {
     let plain: String = agent
         .as_str()
@@ -179,18 +179,18 @@ fn slug_of(agent: &AgentId, attempt: u32) -> Option<Slug> {
     slug.parse().ok()
 }
 
-/// What stays of an agent that is erased.
+/// The erased agent.
 #[derive(Serialize, ToSchema)]
 #[schema(as = EraseReply)]
 pub(crate) struct EraseReply {
-    /// SHA-256 of its id.
+    /// SHA-256 of the agent's id.
     agent_sha256: String,
 }
 
 /// Erase an agent
 ///
-/// Its evidence, runs, events, scores and kept replies are deleted within a minute, and nothing of it is seen from here on. A
-/// tombstone stays: a time, a count, and SHA-256 of the id. It takes a secret key.
+/// The agent is no longer visible from now on. Its evidence, runs, events, scores and saved replies are deleted within a minute. A tombstone
+/// remains: a time, a count, and the SHA-256 of the id. Needs a secret key.
 #[utoipa::path(
     delete,
     path = "/v1/agents/{agent_id}",
@@ -198,9 +198,9 @@ pub(crate) struct EraseReply {
     tag = "reputation",
     params(
         ("agent_id" = AgentName, Path, description = "The agent, percent-encoded"),
-        ("confirm" = AgentName, Query, description = "The agent once more"),
+        ("confirm" = AgentName, Query, description = "The `agent_id` again, as a confirmation"),
     ),
-    responses((status = 202, description = "It is being erased", body = EraseReply), Refused)
+    responses((status = 202, description = "The agent is being erased", body = EraseReply), ErrorReplies)
 )]
 pub(crate) async fn erase(
     State(api): State<Arc<Api>>,
@@ -208,7 +208,7 @@ pub(crate) async fn erase(
     path: Segment,
     Extension(query): Extension<Query>,
 ) -> Result<Response, ApiError> {
-    caller.administers()?;
+    caller.check_administers()?;
     let agent_id = agent_of(path)?;
     match query.text("confirm")? {
         Some(confirm) if confirm == agent_id.as_str() => {}
@@ -232,7 +232,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_name_is_made_of_an_id() {
+    fn a_slug_is_derived_from_the_id() {
         for (agent, slug) in [("Reviewer 1", "reviewer-1"), ("ci/bot", "ci-bot"), ("--x--", "x")] {
             assert_eq!(slug_of(&agent.parse().unwrap(), 0).unwrap().as_str(), slug);
         }

@@ -1,4 +1,4 @@
-//! `GET /v1/stream`: new scores as they happen, as server-sent events.
+//! `GET /v1/stream`: new scores as server-sent events.
 
 use std::convert::Infallible;
 use std::sync::Arc;
@@ -12,13 +12,13 @@ use renown_view::SessionView;
 use tokio::sync::broadcast::error::RecvError;
 use tokio::sync::{broadcast, watch};
 
-use super::Refused;
+use super::ErrorReplies;
 use super::ingest::Update;
 use crate::api::Api;
 use crate::changes::{Change, Changed};
 use crate::keys::Caller;
 
-/// A comment is sent so often while nothing happens, so that nobody in between closes the connection.
+/// Interval of comments while there are no events. They keep proxies from closing the connection.
 const COMMENT_EVERY: Duration = Duration::from_secs(15);
 
 struct Listener {
@@ -28,48 +28,48 @@ struct Listener {
     closed: watch::Receiver<bool>,
 }
 
-/// Listen to new scores
+/// Stream new scores
 ///
-/// Server-sent events: `score` with `agent_id`, `score`, `lifecycle`, `eval_count` whenever an agent was evaluated; many
-/// evaluations of one agent in an instant may be one event; `session.scored` with the session whenever one that can be scored is over, also
-/// when it is over once more after something of it arrived late. `missed` tells that this listener was too slow for some. The stream
-/// ends when the server does, or when the key is revoked.
+/// Sends server-sent events. `score` has `agent_id`, `score`, `lifecycle` and `eval_count`, and is sent after an agent was evaluated; many
+/// evaluations of one agent in a short time may be one event. `session.scored` has the session, and is sent when a session with a
+/// performance is closed, also when it is closed again after late records. `missed` has the number of changes that this client was too slow
+/// to receive. The stream ends when the server stops or the key is revoked.
 #[utoipa::path(
     get,
     path = "/v1/stream",
     tag = "reputation",
-    responses((status = 200, description = "The events, without end", body = String, content_type = "text/event-stream"), Refused)
+    responses((status = 200, description = "An endless stream of events", body = String, content_type = "text/event-stream"), ErrorReplies)
 )]
 pub(crate) async fn stream(
     State(api): State<Arc<Api>>,
     Extension(caller): Extension<Arc<Caller>>,
 ) -> Response {
-    let (changes, closed) = api.feed.listen();
+    let (changes, closed) = api.changes.subscribe();
     let events = stream::unfold(Listener { api, caller, changes, closed }, |mut listener| async move {
         let event = listener.next().await?;
         Some((Ok::<_, Infallible>(event), listener))
     });
     let stream = Sse::new(events).keep_alive(KeepAlive::new().interval(COMMENT_EVERY));
-    // nginx would hold events back until it has a buffer full of them.
+    // Without this header, nginx holds events back until its buffer is full.
     ([("x-accel-buffering", "no")], stream).into_response()
 }
 
 impl Listener {
-    /// The next event; none when the server ends or the key is revoked.
+    /// Waits for the next event. Returns `None` when the server stops or the key is revoked.
     async fn next(&mut self) -> Option<Event> {
         loop {
             if *self.closed.borrow_and_update() {
                 return None;
             }
             let change = tokio::select! {
-                looked = self.closed.changed() => match looked {
-                    Ok(()) if self.api.keys.still_holds(&self.caller) => continue,
+                rechecked = self.closed.changed() => match rechecked {
+                    Ok(()) if self.api.keys.is_valid(&self.caller) => continue,
                     Ok(()) | Err(_) => return None,
                 },
                 change = self.changes.recv() => change,
             };
             match change {
-                Ok(_) if !self.api.keys.still_holds(&self.caller) => return None,
+                Ok(_) if !self.api.keys.is_valid(&self.caller) => return None,
                 Ok(change) if change.org == self.caller.org => {
                     if let Some(event) = self.event(change).await {
                         return Some(event);
@@ -84,7 +84,7 @@ impl Listener {
         }
     }
 
-    /// What is told of a change, as it stands now.
+    /// Builds the event of a change from the current score. Returns `None` if the change has no event.
     async fn event(&self, Change { org, what }: Change) -> Option<Event> {
         let (name, data) = match what {
             Changed::Agent(agent_id) => {

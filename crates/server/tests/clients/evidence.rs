@@ -1,4 +1,4 @@
-//! The pages of evidence over a real server: who sees them, what they say, and that nothing of another organization is on them.
+//! The pages of evidence, from a real server: access, content, and that they show nothing of another organization.
 
 use renown_server::Limits;
 use renown_store::sqlite::system_clock;
@@ -8,7 +8,7 @@ use tokio::net::TcpStream;
 
 use super::running::{LONG, Running, start};
 
-/// The paths of all lists, and of one thing of each kind.
+/// The paths of all lists, and of one page of each kind.
 const PATHS: [&str; 7] = [
     "/sessions",
     "/sessions/s%2F1%20%3Cscript%3E",
@@ -21,7 +21,7 @@ const PATHS: [&str; 7] = [
 
 const SESSION: &str = "s/1 <script>";
 
-/// What a server answers to bytes: status, head and body.
+/// Sends bytes. Returns status, head and body of the reply.
 async fn exchange(server: &Running, request: String) -> (u16, String, String) {
     let mut stream = TcpStream::connect(server.address).await.unwrap();
     stream.write_all(request.as_bytes()).await.unwrap();
@@ -40,7 +40,7 @@ async fn get(server: &Running, path: &str, cookie: &str) -> (u16, String, String
     .await
 }
 
-/// Logs in with a key; the cookie.
+/// Logs in with a key. Returns the cookie.
 async fn log_in(server: &Running, key: &str) -> String {
     let form = format!("key={key}&next=%2Fsessions");
     let request = format!(
@@ -70,7 +70,7 @@ fn attribute(key: &str, value: &str) -> Value {
     json!({"key": key, "value": {"stringValue": value}})
 }
 
-/// A log of a session: a prompt, two calls of a tool of which one fails, and a call of a model.
+/// The log of a session: a prompt, two calls of a tool (the second one fails), and a call of a model.
 fn telemetry(agent: &str, tool: &str) -> Value {
     let record = |millis: i64, name: &str, more: &[(&str, &str)]| {
         let mut attributes = vec![attribute("session.id", SESSION), attribute("event.name", name)];
@@ -96,7 +96,7 @@ fn telemetry(agent: &str, tool: &str) -> Value {
     }]})
 }
 
-/// Evidence of every kind for one organization; names begin with a prefix.
+/// Sends evidence of every kind for one organization. All names begin with `who`.
 async fn fill(server: &Running, key: &str, who: &str) {
     post(server, key, "/otlp/v1/logs", &telemetry(&format!("{who}-coder"), &format!("{who}Tool"))).await;
     let gates = json!([{"name": "pii", "passed": false, "latency_ms": 0.5, "reason": format!("{who} reason")},
@@ -111,7 +111,7 @@ async fn fill(server: &Running, key: &str, who: &str) {
     }
 }
 
-/// A server with evidence of two organizations, and the keys of both.
+/// Starts a server with evidence of two organizations. Returns it with the keys of both.
 async fn two_organizations() -> (Running, String, String) {
     let server = start(Limits::default(), system_clock()).await;
     let ours = server.secret.clone();
@@ -123,7 +123,7 @@ async fn two_organizations() -> (Running, String, String) {
 }
 
 #[tokio::test]
-async fn without_a_visit_every_page_leads_to_the_login() {
+async fn without_a_login_every_page_redirects_to_the_login() {
     let server = start(Limits::default(), system_clock()).await;
     for path in PATHS {
         for cookie in ["", "renown=0000"] {
@@ -140,7 +140,7 @@ async fn without_a_visit_every_page_leads_to_the_login() {
 }
 
 #[tokio::test]
-async fn every_page_shows_its_organization_and_no_other() {
+async fn every_page_shows_only_its_own_organization() {
     let (server, ours, theirs) = two_organizations().await;
     for (key, who, other) in [(&ours, "our", "their"), (&theirs, "their", "our")] {
         let cookie = log_in(&server, key).await;
@@ -196,14 +196,14 @@ async fn every_page_shows_its_organization_and_no_other() {
 }
 
 #[tokio::test]
-async fn filters_narrow_and_unknown_ones_are_named() {
+async fn filters_narrow_lists_and_invalid_ones_are_named() {
     let (server, ours, _) = two_organizations().await;
     let cookie = log_in(&server, &ours).await;
     for (path, there, absent) in [
         ("/evaluations?gate=pii&verdict=failed", "failed by gate pii", "class=\"verdict\">passed"),
         ("/evaluations?gate=schema&verdict=failed", "No evaluation matches.", "our reason"),
         ("/evaluations?agent=our-bot&verdict=passed", "One evaluation, and it passed.", "our reason"),
-        ("/evaluations?agent=nobody", "No evaluation matches.", "our-bot"),
+        ("/evaluations?agent=unknown", "No evaluation fits.", "our-bot"),
         (
             "/evaluations?verdict=maybe&from=yesterday&cursor=x",
             "Not understood and ignored: verdict “maybe”",
@@ -226,7 +226,7 @@ async fn filters_narrow_and_unknown_ones_are_named() {
 }
 
 #[tokio::test]
-async fn what_is_unknown_is_a_page_that_says_so() {
+async fn unknown_ids_get_an_error_page() {
     let (server, ours, _) = two_organizations().await;
     let cookie = log_in(&server, &ours).await;
     let long = "x".repeat(201);
@@ -238,7 +238,7 @@ async fn what_is_unknown_is_a_page_that_says_so() {
 }
 
 #[tokio::test]
-async fn lists_go_on_where_they_ended() {
+async fn the_next_page_continues_the_list() {
     let server = start(Limits::default(), system_clock()).await;
     let key = server.secret.clone();
     let events: Vec<Value> = (0..60)
@@ -276,20 +276,20 @@ async fn lists_go_on_where_they_ended() {
 }
 
 #[tokio::test]
-async fn open_pages_are_told_of_telemetry_and_runs() {
+async fn open_pages_are_notified_of_telemetry_and_runs() {
     let server = start(Limits::default(), system_clock()).await;
     let cookie = log_in(&server, &server.secret.clone()).await;
     let mut stream = TcpStream::connect(server.address).await.unwrap();
     let request = format!("GET /live HTTP/1.1\r\nHost: renown.test\r\nCookie: {cookie}\r\n\r\n");
     stream.write_all(request.as_bytes()).await.unwrap();
-    let mut heard = String::new();
+    let mut received = String::new();
     let mut buffer = [0; 4096];
-    // The head says that the stream is open; then each kind of evidence is one event.
+    // The head shows that the stream is open. Then each kind of evidence causes one event.
     for count in 0..=2 {
-        while heard.matches("event: session").count() < count || !heard.contains("200 OK") {
+        while received.matches("event: session").count() < count || !received.contains("200 OK") {
             let read = tokio::time::timeout(LONG, stream.read(&mut buffer)).await.unwrap().unwrap();
-            assert!(read > 0, "{heard}");
-            heard.push_str(std::str::from_utf8(buffer.get(..read).unwrap()).unwrap());
+            assert!(read > 0, "{received}");
+            received.push_str(std::str::from_utf8(buffer.get(..read).unwrap()).unwrap());
         }
         match count {
             0 => post(&server, &server.secret, "/otlp/v1/logs", &telemetry("a", "Bash")).await,

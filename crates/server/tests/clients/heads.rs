@@ -1,4 +1,4 @@
-//! Heads that are no request are refused in the shape of every other refusal, on both sides of each limit.
+//! Malformed heads get an error in the usual shape. Each limit is tested on both sides.
 
 use renown_server::Limits;
 use renown_store::sqlite::system_clock;
@@ -8,7 +8,7 @@ use tokio::net::TcpStream;
 
 use super::running::{Running, start};
 
-/// The whole text that comes back until the server closes.
+/// Sends bytes. Returns all text until the server closes the connection.
 async fn text(server: &Running, bytes: &[u8]) -> String {
     let mut stream = TcpStream::connect(server.address).await.unwrap();
     stream.write_all(bytes).await.unwrap();
@@ -17,7 +17,7 @@ async fn text(server: &Running, bytes: &[u8]) -> String {
     text
 }
 
-/// A head of so many bytes in all.
+/// Builds a head of this many bytes in total.
 fn head_of(bytes: usize) -> Vec<u8> {
     let (begin, end) = ("GET /health HTTP/1.1\r\nConnection: close\r\nX: ", "\r\n\r\n");
     format!("{begin}{}{end}", "x".repeat(bytes - begin.len() - end.len())).into_bytes()
@@ -28,7 +28,7 @@ fn headers(count: usize) -> Vec<u8> {
 }
 
 #[tokio::test]
-async fn every_head_that_is_refused_says_so_in_the_same_shape() {
+async fn every_refused_head_gets_an_error_in_the_usual_shape() {
     let server = start(Limits::default(), system_clock()).await;
     let path = |chars: usize| format!("GET /{} HTTP/1.1\r\n\r\n", "a".repeat(chars)).into_bytes();
     let (bad, large) = ((400, "validation_error"), (431, "head_too_large"));
@@ -40,7 +40,7 @@ async fn every_head_that_is_refused_says_so_in_the_same_shape() {
         (b"POST / HTTP/1.1\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nxx".to_vec(), bad),
         (b"GET /health HTTP/1.1\r\nHost: x\r\n\r\nHELO there\r\n\r\n".to_vec(), bad),
         (head_of(64 * 1024 + 1), large),
-        // What is sent beyond the limit does not keep the refusal from its sender.
+        // The sender gets the error even if it sends more than the limit.
         (head_of(4 * 1024 * 1024), large),
         (headers(101), large),
         (path(1024 * 1024), large),
@@ -65,17 +65,17 @@ async fn every_head_that_is_refused_says_so_in_the_same_shape() {
     }
 }
 
-/// A frame of HTTP/2 on stream 1.
+/// Builds an HTTP/2 frame on stream 1.
 fn frame(kind: u8, flags: u8, payload: &[u8]) -> Vec<u8> {
     let length = u32::try_from(payload.len()).unwrap().to_be_bytes();
     [&length[1..], &[kind, flags, 0, 0, 0, 1], payload].concat()
 }
 
-/// `GET /health` with a header of so many bytes, and the body that comes back.
+/// Sends `GET /health` over HTTP/2 with a header of `padding` bytes. Returns the body of the reply.
 async fn ask_http2(server: &Running, padding: usize) -> Value {
     const FRAME_BYTES_MAX: usize = 16 * 1024;
-    // Method, scheme and path from the table of the protocol, then a literal header: its name, and its value with a length
-    // in groups of seven bits past the first 127.
+    // Method, scheme and path from the static table, then a literal header: its name, and its value with a length above 127 in groups of
+    // seven bits.
     let mut fields = b"\x82\x86\x04\x07/health\x00\x01x\x7f".to_vec();
     let mut rest = padding - 127;
     while rest > 127 {
@@ -106,7 +106,7 @@ async fn ask_http2(server: &Running, padding: usize) -> Value {
 }
 
 #[tokio::test]
-async fn a_large_header_list_of_http2_is_refused_in_words() {
+async fn a_large_http2_header_list_gets_an_error_with_a_body() {
     let server = start(Limits::default(), system_clock()).await;
     assert_eq!(ask_http2(&server, 16_000).await["status"], "ok");
     for padding in [16 * 1024, 30_000] {

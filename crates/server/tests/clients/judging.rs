@@ -1,4 +1,4 @@
-//! How much memory do all outputs have together while they are judged?
+//! The memory limit of all outputs that are being judged.
 
 use renown_server::Limits;
 use renown_store::sqlite::system_clock;
@@ -8,13 +8,13 @@ use tokio::net::TcpStream;
 
 use super::running::start;
 
-/// An output of so many bytes, as a request.
+/// Builds a request with an output of this many bytes.
 fn body(bytes: usize) -> String {
     json!({"agent_id": "a", "output": "x".repeat(bytes)}).to_string()
 }
 
 #[tokio::test]
-async fn an_output_for_which_there_is_no_memory_is_asked_to_come_back() {
+async fn an_output_that_needs_too_much_memory_is_refused_with_503() {
     let server = start(Limits { judging_bytes_max: 128 * 1024, ..Limits::default() }, system_clock()).await;
     // A verdict may need eight times its output.
     let mut stream = TcpStream::connect(server.address).await.unwrap();
@@ -29,13 +29,13 @@ async fn an_output_for_which_there_is_no_memory_is_asked_to_come_back() {
     );
     let refused: Value = serde_json::from_str(refused).unwrap();
     assert_eq!(refused.get("code").and_then(Value::as_str), Some("overloaded"));
-    // What fits is judged, and gives its memory back.
+    // Outputs that fit are judged, and their memory is released.
     for count in 1..=20 {
         let (status, reply) = server.ask("POST", "/v1/evaluate", "", &body(14 * 1024)).await;
         assert_eq!(
             (status, &reply["reputation"]["eval_count"]),
             (200, &json!(count)),
-            "nothing else was counted"
+            "the refused output was not counted"
         );
     }
 }

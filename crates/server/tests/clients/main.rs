@@ -1,10 +1,11 @@
-//! Clients and stores that misbehave, against a server in this process.
+//! Clients and stores that misbehave, with a server in this process.
 
 #![expect(clippy::unwrap_used, reason = "a broken test fails loudly")]
 
+mod blocking_store;
 mod evidence;
-mod gated;
 mod heads;
+mod idempotency;
 mod judging;
 mod otlp;
 mod overload;

@@ -1,11 +1,11 @@
-//! Telemetry over real sockets: every encoding and transport, who may send, and what is refused.
+//! Telemetry over real sockets: every encoding and transport, authentication, limits and errors.
 
 mod answers;
+mod authentication;
 mod encodings;
 mod grpc;
 mod limits;
 mod records;
-mod who;
 
 use std::io::Write;
 use std::net::SocketAddr;
@@ -22,7 +22,7 @@ use super::running::Running;
 const JSON: &str = "application/json";
 const PROTOBUF: &str = "application/x-protobuf";
 
-/// What came back.
+/// A reply of the server.
 #[derive(Debug)]
 struct Reply {
     status: u16,
@@ -42,13 +42,13 @@ impl Reply {
         line.split_once(": ").map(|(_, value)| value)
     }
 
-    /// Status and machine code of a refusal in JSON.
+    /// Returns status and machine code of a JSON error.
     fn refusal(&self) -> (u16, String) {
         (self.status, self.json().get("code").and_then(Value::as_str).unwrap().to_owned())
     }
 }
 
-/// A request, of which a test changes what it is about.
+/// A request. A test changes the parts that matter to it.
 #[derive(Clone, Debug)]
 struct Post {
     address: SocketAddr,
@@ -60,7 +60,7 @@ struct Post {
 }
 
 impl Post {
-    /// Logs from this machine without a key, to the port of OTLP over HTTP.
+    /// Logs from this machine without a key, to the port for OTLP over HTTP.
     fn logs(server: &Running, content_type: &str, body: impl Into<Vec<u8>>) -> Self {
         let headers = vec![("Host", "localhost".to_owned()), ("Content-Type", content_type.to_owned())];
         let (address, path) = (server.otlp_http, "/v1/logs".to_owned());
@@ -71,7 +71,7 @@ impl Post {
         Self { path: path.to_owned(), ..self }
     }
 
-    /// Sets a header, or takes it away.
+    /// Sets or removes a header.
     fn with(mut self, name: &'static str, value: impl Into<Option<&'static str>>) -> Self {
         self.headers.retain(|(known, _)| *known != name);
         self.headers.extend(value.into().map(|value| (name, value.to_owned())));
@@ -117,7 +117,7 @@ impl Post {
     }
 }
 
-/// Reads a reply until the server closes.
+/// Reads a reply until the server closes the connection.
 async fn reply(stream: &mut TcpStream) -> Reply {
     let mut bytes = Vec::new();
     stream.read_to_end(&mut bytes).await.unwrap();
@@ -134,7 +134,7 @@ fn gzip(bytes: &[u8]) -> Vec<u8> {
     encoder.finish().unwrap()
 }
 
-/// Every session of an organization, as it is served.
+/// Reads all sessions of an organization with their performance.
 async fn sessions_of(server: &Running, org: &str) -> Value {
     let query = SessionQuery { limit: 100, ..SessionQuery::default() };
     let found = server.store.sessions(&org.parse().unwrap(), query).await.unwrap();
@@ -146,7 +146,7 @@ async fn sessions(server: &Running) -> Value {
     sessions_of(server, DEFAULT_ORG).await
 }
 
-/// How many sessions there are.
+/// Counts the sessions.
 async fn count(server: &Running) -> usize {
     sessions(server).await.as_array().unwrap().len()
 }

@@ -1,4 +1,4 @@
-//! What is answered while more is asked for than is admitted?
+//! Replies while there are more requests than the server admits.
 
 use renown_server::Limits;
 use renown_store::sqlite::system_clock;
@@ -8,7 +8,7 @@ use tokio::net::TcpStream;
 
 use super::running::{Running, start};
 
-/// One evaluation with an output of this many bytes.
+/// Builds an evaluation with an output of this many bytes.
 fn body(bytes: usize) -> String {
     json!({"agent_id": "a", "output": "x".repeat(bytes)}).to_string()
 }
@@ -18,7 +18,7 @@ async fn send(server: &Running, stream: &mut TcpStream, headers: &str, bytes: us
     stream.write_all(request.as_bytes()).await.unwrap();
 }
 
-/// The head and the body of a reply whose connection stays open.
+/// Reads head and body of a reply whose connection stays open.
 async fn reply(stream: &mut TcpStream) -> String {
     let mut text = String::new();
     let mut bytes = [0; 4096];
@@ -31,15 +31,15 @@ async fn reply(stream: &mut TcpStream) -> String {
 }
 
 #[tokio::test]
-async fn past_what_is_admitted_evaluations_are_refused_and_all_else_is_answered() {
+async fn evaluations_over_the_limit_are_refused_and_other_requests_are_answered() {
     let limits = Limits { evaluations_max: 1, ..Limits::default() };
     let server = start(limits, system_clock()).await;
-    server.store.shut();
+    server.store.block();
     let mut admitted = TcpStream::connect(server.address).await.unwrap();
     send(&server, &mut admitted, "", 10).await;
-    server.store.has_come().await;
+    server.store.wait_until_blocked().await;
 
-    // The connection is kept, however much of a body it had.
+    // The connection stays open, whatever the size of the refused body.
     let mut refused = TcpStream::connect(server.address).await.unwrap();
     for bytes in [10, 600_000, 10] {
         send(&server, &mut refused, "", bytes).await;
@@ -50,9 +50,9 @@ async fn past_what_is_admitted_evaluations_are_refused_and_all_else_is_answered(
     assert_eq!(server.ask("GET", "/health", "", "").await.0, 200);
     assert_eq!(server.ask("GET", "/metrics", "", "").await.0, 200);
 
-    server.store.open();
+    server.store.unblock();
     assert!(reply(&mut admitted).await.starts_with("HTTP/1.1 200 "));
     send(&server, &mut refused, "", 10).await;
     let counted = reply(&mut refused).await;
-    assert!(counted.contains(r#""eval_count":2"#), "what was refused is not counted: {counted}");
+    assert!(counted.contains(r#""eval_count":2"#), "refused evaluations are not counted: {counted}");
 }

@@ -1,4 +1,4 @@
-//! The reference of the API: every operation is on it, and its examples are what the server takes.
+//! The API reference contains every operation, and the server accepts its examples.
 
 use renown_pages::reference::{example, operations};
 use serde_json::Value;
@@ -22,13 +22,13 @@ async fn every_operation_is_on_the_page() {
         count += 1;
     }
     assert!(count >= 35, "{count}");
-    assert_eq!(page.matches("curl -s").count(), count + 1, "a line for each, and one for telemetry");
+    assert_eq!(page.matches("curl -s").count(), count + 1, "one line per operation, and one for telemetry");
     for wanted in ["/otlp/v1/logs", "LogsService/Export"] {
         assert!(page.contains(wanted), "{wanted}");
     }
 }
 
-/// What only one field of the document can hold.
+/// Only two fields may have the type "any JSON".
 #[tokio::test]
 async fn the_type_of_every_field_is_known() {
     let server = start_with(Setup::default()).await;
@@ -40,14 +40,14 @@ async fn the_type_of_every_field_is_known() {
     let mut any: Vec<String> = any.collect();
     any.sort_unstable();
     any.dedup();
-    assert_eq!(any, ["input", "output"], "only these hold any JSON");
+    assert_eq!(any, ["input", "output"], "only these accept any JSON");
 }
 
 #[tokio::test]
-async fn every_example_is_taken() {
+async fn every_example_is_accepted() {
     let server = start_with(Setup::default()).await;
     let document = document();
-    // The run and the agent of the examples have to be there before they are read, and a key before it is revoked.
+    // The run and the agent of the examples must exist before they are read, and a key before it is revoked.
     let (first, last): (Vec<_>, Vec<_>) = operations(&document)
         .filter(|(path, _, _)| path.starts_with("/v1/") && *path != "/v1/stream")
         .partition(|(_, method, _)| *method == "post");

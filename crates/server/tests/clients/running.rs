@@ -1,4 +1,4 @@
-//! A server in this process, over a store that can be held up, with limits that a test chooses.
+//! Starts a server in this process, with a store that can be blocked and limits that a test chooses.
 
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;
@@ -16,31 +16,31 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Notify;
 use tokio::task::JoinHandle;
 
-use super::gated::Gated;
+use super::blocking_store::BlockingStore;
 
 /// A server in this process.
 pub(crate) struct Running {
     pub(crate) address: SocketAddr,
     pub(crate) otlp_http: SocketAddr,
     pub(crate) otlp_grpc: SocketAddr,
-    pub(crate) store: Arc<Gated>,
+    pub(crate) store: Arc<BlockingStore>,
     pub(crate) secret: String,
-    /// Asks it to end.
+    /// Requests the shutdown of the server.
     pub(crate) end: Arc<Notify>,
-    /// Done when it has.
+    /// Completes when the server has stopped.
     pub(crate) served: JoinHandle<()>,
 }
 
-/// What a test chooses.
+/// The settings that a test chooses.
 pub(crate) struct Setup {
     pub(crate) limits: Limits,
     pub(crate) clock: Clock,
-    /// That of the store.
+    /// The clock of the store.
     pub(crate) store_clock: Clock,
     pub(crate) otlp_auth: OtlpAuth,
     pub(crate) prices: Prices,
     pub(crate) ingest_per_minute: u64,
-    /// Where telemetry is taken.
+    /// The address of the OTLP listeners.
     pub(crate) otlp_ip: Ipv4Addr,
 }
 
@@ -58,9 +58,9 @@ impl Default for Setup {
     }
 }
 
-/// A limit that a test waits for.
+/// A short limit, which a test waits for.
 pub(crate) const SHORT: Duration = Duration::from_millis(200);
-/// Longer than anything may take; a test that waits for it has failed.
+/// Longer than any step of a test. A test that waits this long has failed.
 pub(crate) const LONG: Duration = Duration::from_mins(1);
 
 pub(crate) async fn start(limits: Limits, clock: Clock) -> Running {
@@ -68,7 +68,7 @@ pub(crate) async fn start(limits: Limits, clock: Clock) -> Running {
 }
 
 pub(crate) async fn start_with(setup: Setup) -> Running {
-    let store = Arc::new(Gated::new(setup.store_clock));
+    let store = Arc::new(BlockingStore::new(setup.store_clock));
     let secret = KeyText::generate(KeyKind::Secret).unwrap();
     let new = secret.to_new(DEFAULT_ORG.parse().unwrap(), None, (system_clock())().unwrap()).unwrap();
     store.create_key(new, None).await.unwrap();
@@ -111,14 +111,14 @@ impl Running {
         )
     }
 
-    /// Sends bytes and reads until the server closes, or has answered.
+    /// Sends bytes. Returns status and body of the reply.
     pub(crate) async fn send(&self, bytes: &str) -> (u16, Value) {
         let mut stream = TcpStream::connect(self.address).await.unwrap();
         stream.write_all(bytes.as_bytes()).await.unwrap();
         answer(&mut stream).await
     }
 
-    /// The text at a path.
+    /// Reads the whole reply to a GET as text.
     pub(crate) async fn text(&self, path: &str) -> String {
         let mut stream = TcpStream::connect(self.address).await.unwrap();
         stream.write_all(self.request("GET", path, "Connection: close\r\n", "").as_bytes()).await.unwrap();
@@ -132,10 +132,10 @@ impl Running {
     }
 }
 
-/// Reads until the server closes.
+/// Reads until the server closes the connection. Returns status 0 without a reply.
 pub(crate) async fn answer(stream: &mut TcpStream) -> (u16, Value) {
     let mut bytes = Vec::new();
-    // A connection that is closed with something unread is reset, which is an end like any.
+    // A connection that is closed with unread bytes is reset. That is also an end.
     let _ = stream.read_to_end(&mut bytes).await;
     let text = String::from_utf8(bytes).unwrap();
     let status = text.split(' ').nth(1).map_or(0, |status| status.parse().unwrap());

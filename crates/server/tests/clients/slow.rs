@@ -1,4 +1,4 @@
-//! What depends on time and on what the store does meanwhile.
+//! Timeouts, slow clients, and requests that wait for the store.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -16,7 +16,7 @@ use super::running::{LONG, SHORT, Setup, answer, start, start_with};
 const EVALUATE: &str = r#"{"agent_id":"a","output":1}"#;
 
 #[tokio::test]
-async fn a_body_that_comes_too_slowly_is_refused() {
+async fn a_slow_body_is_refused() {
     let server = start(Limits { body_time_max: SHORT, ..Limits::default() }, system_clock()).await;
     let whole = server.request("POST", "/v1/evaluate", "Connection: close\r\n", EVALUATE);
     let (all_but_one, _) = whole.split_at(whole.len() - 1);
@@ -26,19 +26,19 @@ async fn a_body_that_comes_too_slowly_is_refused() {
 }
 
 #[tokio::test]
-async fn a_head_that_comes_too_slowly_is_closed() {
+async fn a_connection_with_a_slow_head_is_closed() {
     let server = start(Limits { head_time_max: SHORT, ..Limits::default() }, system_clock()).await;
     for begun in ["", "P", "PR", "GET /health HTT", "GET /health HTTP/1.1\r\nX: 1\r\n"] {
         let (status, _) = server.send(begun).await;
         assert!(status == 0 || status == 408, "{begun:?}: {status}");
     }
-    // A connection that was used and is idle is closed as well.
+    // An idle connection is closed too, after its first request.
     let (status, _) = server.send("GET /health HTTP/1.1\r\nHost: x\r\n\r\n").await;
     assert_eq!(status, 200);
 }
 
 #[tokio::test]
-async fn a_connection_too_many_waits_until_another_is_closed() {
+async fn a_connection_over_the_limit_waits_until_another_is_closed() {
     let server = start(Limits { connections_max: 1, ..Limits::default() }, system_clock()).await;
     let first = TcpStream::connect(server.address).await.unwrap();
     let health = "GET /health HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n";
@@ -49,17 +49,17 @@ async fn a_connection_too_many_waits_until_another_is_closed() {
 }
 
 #[tokio::test]
-async fn a_revocation_is_finished_when_its_client_goes_away() {
+async fn a_revocation_is_finished_even_if_its_client_disconnects() {
     let server = start(Limits::default(), system_clock()).await;
     let (_, made) = server.ask("POST", "/v1/keys", "", r#"{"kind":"publishable"}"#).await;
     let (id, key) = (made["id"].as_str().unwrap(), made["key"].as_str().unwrap());
-    server.store.shut();
+    server.store.block();
     let mut stream = TcpStream::connect(server.address).await.unwrap();
     let revoke = server.request("DELETE", &format!("/v1/keys/{id}"), "", "");
     stream.write_all(revoke.as_bytes()).await.unwrap();
-    server.store.has_come().await;
+    server.store.wait_until_blocked().await;
     drop(stream);
-    server.store.open();
+    server.store.unblock();
     let ask = format!(
         "GET /v1/agents HTTP/1.1\r\nHost: x\r\nConnection: close\r\nAuthorization: Bearer {key}\r\n\r\n"
     );
@@ -68,7 +68,7 @@ async fn a_revocation_is_finished_when_its_client_goes_away() {
 }
 
 #[tokio::test]
-async fn a_revocation_leaves_connections_open_on_which_nothing_was_asked_yet() {
+async fn a_revocation_keeps_connections_without_a_request_open() {
     let server = start(Limits::default(), system_clock()).await;
     let mut idle = TcpStream::connect(server.address).await.unwrap();
     let (_, made) = server.ask("POST", "/v1/keys", "", r#"{"kind":"publishable"}"#).await;
@@ -79,20 +79,20 @@ async fn a_revocation_leaves_connections_open_on_which_nothing_was_asked_yet() {
 }
 
 #[tokio::test]
-async fn a_revocation_does_not_overtake_the_making_of_its_key() {
+async fn a_key_that_is_revoked_during_its_creation_is_invalid() {
     let server = start(Limits::default(), system_clock()).await;
-    server.store.hush();
+    server.store.block_key_replies();
     let mut making = Box::pin(server.ask("POST", "/v1/keys", "", r#"{"kind":"publishable"}"#));
     // The key is in the store, and the server does not know it yet.
     tokio::select! {
-        _ = &mut making => unreachable!("nobody is told"),
-        () = server.store.has_come() => {}
+        _ = &mut making => unreachable!("the reply is blocked"),
+        () = server.store.wait_until_blocked() => {}
     }
     let id = server.store.keys().await.unwrap().last().unwrap().key.id;
     let path = format!("/v1/keys/{id}");
     let mut revoking = Box::pin(server.ask("DELETE", &path, "", ""));
     let early = tokio::time::timeout(SHORT, &mut revoking).await;
-    server.store.tell();
+    server.store.unblock_key_replies();
     let (_, made) = making.await;
     let (status, _) = if let Ok(early) = early { early } else { revoking.await };
     assert_eq!(status, 204);
@@ -104,17 +104,17 @@ async fn a_revocation_does_not_overtake_the_making_of_its_key() {
 }
 
 #[tokio::test]
-async fn a_retry_counts_nothing_while_the_first_is_in_flight_and_its_client_gone() {
+async fn a_retry_counts_nothing_while_the_first_request_is_in_flight() {
     let server = start(Limits::default(), system_clock()).await;
-    server.store.shut();
+    server.store.block();
     let mut stream = TcpStream::connect(server.address).await.unwrap();
     let request = server.request("POST", "/v1/evaluate", "Idempotency-Key: k\r\n", EVALUATE);
     stream.write_all(request.as_bytes()).await.unwrap();
-    server.store.has_come().await;
+    server.store.wait_until_blocked().await;
     drop(stream);
     let (status, body) = server.ask("POST", "/v1/evaluate", "Idempotency-Key: k\r\n", EVALUATE).await;
     assert_eq!((status, body["code"].as_str()), (409, Some("conflict")));
-    server.store.open();
+    server.store.unblock();
     let retried = async {
         loop {
             let (status, body) = server.ask("POST", "/v1/evaluate", "Idempotency-Key: k\r\n", EVALUATE).await;
@@ -129,7 +129,7 @@ async fn a_retry_counts_nothing_while_the_first_is_in_flight_and_its_client_gone
 }
 
 #[tokio::test]
-async fn a_clock_that_cannot_be_right_refuses_writes_and_says_so() {
+async fn writes_are_refused_while_the_clock_is_obviously_wrong() {
     let broken = Arc::new(AtomicBool::new(false));
     let (is_broken, time) = (Arc::clone(&broken), system_clock());
     let store_clock: Clock = Arc::new(move || {
@@ -153,14 +153,14 @@ async fn a_clock_that_cannot_be_right_refuses_writes_and_says_so() {
 }
 
 #[tokio::test]
-async fn an_accident_tells_its_request_id_and_nothing_else() {
+async fn an_internal_error_reveals_only_the_request_id() {
     let broken = Arc::new(AtomicBool::new(false));
     let (is_broken, time) = (Arc::clone(&broken), system_clock());
-    // Asked once for the id of the request, and a second time inside, where it fails.
-    let asked = AtomicBool::new(false);
+    // The first reading of each request makes its id. The second one is in the handler, and panics.
+    let was_read = AtomicBool::new(false);
     let clock: Clock = Arc::new(move || {
-        let inside = asked.fetch_xor(true, Ordering::SeqCst);
-        assert!(!(inside && is_broken.load(Ordering::SeqCst)), "a secret of the server");
+        let in_handler = was_read.fetch_xor(true, Ordering::SeqCst);
+        assert!(!(in_handler && is_broken.load(Ordering::SeqCst)), "a secret of the server");
         time()
     });
     let server = start(Limits::default(), clock).await;
@@ -177,21 +177,21 @@ async fn an_accident_tells_its_request_id_and_nothing_else() {
 }
 
 #[tokio::test]
-async fn a_client_that_does_not_read_its_answers_is_cut() {
+async fn a_client_that_does_not_read_replies_is_disconnected() {
     let limits = Limits { connections_max: 1, write_time_max: SHORT, ..Limits::default() };
     let server = start(limits, system_clock()).await;
     let mut deaf = TcpStream::connect(server.address).await.unwrap();
     // More than the buffers of both sides hold.
     let requests = "GET /openapi.json HTTP/1.1\r\nHost: x\r\n\r\n".repeat(1000);
     deaf.write_all(requests.as_bytes()).await.unwrap();
-    // There is room for one connection: another is answered when the first is gone.
+    // Only one connection is allowed, so this one is answered after the first was closed.
     let health = server.send("GET /health HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");
     assert_eq!(tokio::time::timeout(LONG, health).await.unwrap().0, 200);
 }
 
 #[tokio::test]
-async fn a_client_that_reads_slowly_gets_all_of_its_answers() {
-    // Long enough that this thread is not kept from reading for as long, and less than the answers take.
+async fn a_client_that_reads_slowly_gets_all_replies() {
+    // Longer than the pauses of this client, and shorter than the whole transfer.
     let write_time_max = 5 * SHORT;
     let server = start(Limits { write_time_max, ..Limits::default() }, system_clock()).await;
     let mut slow = TcpStream::connect(server.address).await.unwrap();

@@ -1,6 +1,6 @@
-//! Nothing of a request is ignored in silence: what the document says is taken, anything else is refused.
+//! No part of a request is silently ignored: documented parameters and fields are accepted, all others are refused.
 
-#![expect(clippy::indexing_slicing, reason = "what a JSON value does not have is null")]
+#![expect(clippy::indexing_slicing, reason = "an absent member of a JSON value is null")]
 
 use std::collections::BTreeSet;
 
@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 
 use super::running::{Running, Setup, start_with};
 
-/// Routes whose clients were written for another API: they take unknown fields, and name them in `warnings`.
+/// Routes whose clients were written for another API. They accept unknown fields, and list them in `warnings`.
 const LENIENT: [&str; 3] = ["/v1/evaluate", "/v1/ingest", "/v1/runs"];
 
 /// Lists that keep the shape of the API they are compatible with.
@@ -17,9 +17,9 @@ const OWN_SHAPE: [&str; 2] = ["list_agents", "list_events"];
 /// One operation of the document.
 struct Operation {
     method: String,
-    /// As the document has it.
+    /// The path in the document.
     template: String,
-    /// With something in each place.
+    /// The path with a value for each parameter.
     path: String,
     described: Value,
 }
@@ -64,7 +64,7 @@ fn operations(document: &Value) -> Vec<Operation> {
     operations
 }
 
-/// The names that an error lists: `x: unknown field, expected one of a, b; did you mean a?`
+/// Returns the names that an error lists: `x: unknown field, expected one of a, b; did you mean a?`
 fn expected(error: &str, what: &str) -> Option<BTreeSet<String>> {
     let (_, list) = error.split_once(&format!(": unknown {what}, expected "))?;
     let list = list.split("; did you mean ").next().unwrap();
@@ -79,7 +79,7 @@ async fn error(server: &Running, operation: &Operation, query: &str, body: &str)
 }
 
 #[tokio::test]
-async fn every_operation_takes_the_parameters_of_the_document_and_no_others() {
+async fn every_operation_accepts_exactly_its_documented_parameters() {
     let server = start_with(Setup::default()).await;
     let document = document();
     for operation in operations(&document) {
@@ -96,7 +96,7 @@ async fn every_operation_takes_the_parameters_of_the_document_and_no_others() {
             let (_, refused) = error(&server, &operation, &format!("?{name}="), "").await;
             assert!(!refused.contains("unknown parameter"), "{id}: {refused}");
         }
-        // A handler that reads a parameter which is not documented panics here. The stream has no end.
+        // A handler that reads an undocumented parameter panics here. The stream never ends, so it is not called.
         if id != "stream" {
             let (status, refused) = error(&server, &operation, "", "{}").await;
             assert!(status < 500, "{id}: {refused}");
@@ -104,14 +104,14 @@ async fn every_operation_takes_the_parameters_of_the_document_and_no_others() {
     }
 }
 
-/// A value inside of a body.
+/// A step on the path to a value in a body.
 #[derive(Clone)]
 enum Step {
     Field(String),
     Item,
 }
 
-/// What a schema refers to.
+/// Resolves the reference of a schema.
 fn resolved<'a>(document: &'a Value, schema: &'a Value) -> &'a Value {
     let alternatives = schema["oneOf"].as_array().into_iter().flatten();
     let schema = alternatives.chain([schema]).find(|schema| schema["$ref"].is_string()).unwrap_or(schema);
@@ -119,35 +119,35 @@ fn resolved<'a>(document: &'a Value, schema: &'a Value) -> &'a Value {
     name.map_or(schema, |name| &document["components"]["schemas"][name])
 }
 
-/// Every object with named fields in a schema, with the way to it.
+/// Finds every object with named fields in a schema, with the path to it.
 fn objects<'a>(
     document: &'a Value,
     schema: &'a Value,
-    way: &[Step],
+    path: &[Step],
     found: &mut Vec<(Vec<Step>, &'a Value)>,
 ) {
     let schema = resolved(document, schema);
     if schema["items"].is_object() {
-        objects(document, &schema["items"], &[way, &[Step::Item]].concat(), found);
+        objects(document, &schema["items"], &[path, &[Step::Item]].concat(), found);
     }
     let Some(properties) = schema["properties"].as_object() else { return };
-    found.push((way.to_vec(), schema));
+    found.push((path.to_vec(), schema));
     for (name, property) in properties {
-        objects(document, property, &[way, &[Step::Field(name.clone())]].concat(), found);
+        objects(document, property, &[path, &[Step::Field(name.clone())]].concat(), found);
     }
 }
 
-/// A body with an unknown field at the end of a way.
-fn body(way: &[Step]) -> Value {
+/// Builds a body with an unknown field at the end of a path.
+fn body(path: &[Step]) -> Value {
     let wrap = |inside: Value, step: &Step| match step {
         Step::Item => json!([inside]),
         Step::Field(name) => Value::Object(Map::from_iter([(name.clone(), inside)])),
     };
-    way.iter().rev().fold(json!({"unknown_field": 1}), wrap)
+    path.iter().rev().fold(json!({"unknown_field": 1}), wrap)
 }
 
 #[tokio::test]
-async fn every_body_takes_the_fields_of_the_document_and_no_others() {
+async fn every_body_accepts_exactly_its_documented_fields() {
     let server = start_with(Setup::default()).await;
     let document = document();
     let mut refusing = BTreeSet::new();
@@ -159,8 +159,8 @@ async fn every_body_takes_the_fields_of_the_document_and_no_others() {
         let id = operation.id();
         let mut found = Vec::new();
         objects(&document, schema, &[], &mut found);
-        for (way, schema) in found {
-            let body = body(&way).to_string();
+        for (path, schema) in found {
+            let body = body(&path).to_string();
             let (status, refused) = error(&server, &operation, "", &body).await;
             let strict = expected(&refused, "field");
             if LENIENT.contains(&operation.template.as_str()) {

@@ -1,6 +1,6 @@
-//! Who sees the pages: logins, cookies, forms, keys that are revoked, and what is public.
+//! Access to the pages: logins, cookies, forms, revoked keys and public agents.
 
-#![expect(clippy::indexing_slicing, reason = "what a JSON value does not have is null")]
+#![expect(clippy::indexing_slicing, reason = "an absent member of a JSON value is null")]
 
 use renown_server::keys::KeyText;
 use renown_store::KeyKind;
@@ -10,7 +10,7 @@ use tokio::time::timeout;
 
 use super::running::{LONG, Running, Setup, start_with};
 
-/// Pages that nobody sees without a login.
+/// Pages that need a login.
 const PAGES: [&str; 4] = ["/", "/agents/bot", "/keys", "/settings"];
 
 /// A browser that keeps one cookie.
@@ -19,7 +19,7 @@ struct Browser<'s> {
     cookie: String,
 }
 
-/// What a page was answered with.
+/// The reply to a request of a page.
 struct Answer {
     status: u16,
     head: String,
@@ -32,7 +32,7 @@ impl Answer {
         self.head.lines().find(line).and_then(|line| line.split_once(':')).map(|(_, value)| value.trim())
     }
 
-    /// The CSRF token of the forms.
+    /// Returns the CSRF token of the forms.
     fn csrf(&self) -> String {
         let (_, rest) = self.body.split_once("name=\"csrf\" value=\"").unwrap();
         rest.split('"').next().unwrap().to_owned()
@@ -85,7 +85,7 @@ async fn server() -> Running {
     server
 }
 
-/// A key of an organization, which is made when it is new. The server has to know it, so it is made through the API.
+/// Creates a key, and its organization if it is new. It is created through the API, so that the server knows it.
 async fn key(server: &Running, kind: KeyKind, org: &str) -> (String, String) {
     let body = format!(r#"{{"kind":"{}","org":"{org}"}}"#, kind.name());
     let (status, made) = server.ask("POST", "/v1/keys", "", &body).await;
@@ -94,7 +94,7 @@ async fn key(server: &Running, kind: KeyKind, org: &str) -> (String, String) {
 }
 
 #[tokio::test]
-async fn without_a_login_no_page_and_no_stream_shows_anything() {
+async fn without_a_login_no_page_and_no_stream_is_shown() {
     let server = server().await;
     let mut browser = Browser::new(&server);
     for page in PAGES {
@@ -104,7 +104,7 @@ async fn without_a_login_no_page_and_no_stream_shows_anything() {
     }
     assert_eq!(browser.get("/live").await.status, 401);
     browser.cookie = format!("renown={}", "0".repeat(64));
-    assert_eq!(browser.get("/").await.status, 303, "a cookie that nobody was given");
+    assert_eq!(browser.get("/").await.status, 303, "a cookie that the server never set");
     for (path, form) in [
         ("/keys", "kind=secret"),
         ("/settings", "latency_source=agent"),
@@ -130,7 +130,7 @@ async fn a_key_logs_in_until_it_is_revoked() {
     for part in ["HttpOnly", "SameSite=Strict", "Path=/"] {
         assert!(set.contains(part), "{set}");
     }
-    assert!(!set.contains("Secure"), "a browser would not keep it without TLS");
+    assert!(!set.contains("Secure"), "without TLS, a browser would drop a Secure cookie");
     browser.cookie = cookie;
     let page = browser.get("/").await;
     assert_eq!(page.status, 200);
@@ -160,7 +160,7 @@ async fn a_stream_of_a_page_ends_with_its_key() {
     let event = r#"{"events":[{"agent_id":"bot","passed":true,"total_latency_ms":1}]}"#;
     while !seen.contains("event: score") {
         if seen.contains("\r\n\r\n") && !seen.contains("data:") {
-            // The stream is open: from here on it hears of what happens.
+            // The stream is open, so it receives all changes from now on.
             assert_eq!(server.ask("POST", "/v1/ingest", "", event).await.0, 202);
         }
         let read = timeout(LONG, stream.read(&mut buffer)).await.unwrap().unwrap();
@@ -169,13 +169,14 @@ async fn a_stream_of_a_page_ends_with_its_key() {
     }
     assert!(seen.to_ascii_lowercase().contains("x-accel-buffering: no"), "{seen}");
     assert_eq!(server.ask("DELETE", &format!("/v1/keys/{id}"), "", "").await.0, 204);
-    let rest =
-        timeout(LONG, stream.read_to_end(&mut Vec::new())).await.expect("the stream goes on without its key");
+    let rest = timeout(LONG, stream.read_to_end(&mut Vec::new()))
+        .await
+        .expect("the stream did not end after its key was revoked");
     rest.unwrap();
 }
 
 #[tokio::test]
-async fn a_publishable_key_reads_and_does_not_administer() {
+async fn a_publishable_key_may_read_but_not_administer() {
     let server = server().await;
     let (publishable, _) = key(&server, KeyKind::Publishable, "default").await;
     let mut browser = Browser::new(&server);
@@ -197,7 +198,7 @@ async fn a_publishable_key_reads_and_does_not_administer() {
 }
 
 #[tokio::test]
-async fn a_form_needs_its_token_and_comes_from_here() {
+async fn a_form_needs_its_token_and_the_same_origin() {
     let server = server().await;
     let mut browser = Browser::new(&server);
     browser.log_in(&server.secret).await;
@@ -219,7 +220,7 @@ async fn a_form_needs_its_token_and_comes_from_here() {
 }
 
 #[tokio::test]
-async fn a_key_is_made_shown_once_and_revoked() {
+async fn a_key_can_be_created_is_shown_once_and_can_be_revoked() {
     let server = server().await;
     let mut browser = Browser::new(&server);
     browser.log_in(&server.secret).await;
@@ -241,7 +242,7 @@ async fn a_key_is_made_shown_once_and_revoked() {
 }
 
 #[tokio::test]
-async fn a_page_shows_its_own_organization() {
+async fn a_page_shows_only_its_own_organization() {
     let server = server().await;
     let (other, _) = key(&server, KeyKind::Secret, "other").await;
     let mut browser = Browser::new(&server);
@@ -256,25 +257,25 @@ async fn a_page_shows_its_own_organization() {
 }
 
 #[tokio::test]
-async fn everybody_sees_only_what_is_public() {
+async fn without_a_login_only_public_agents_are_shown() {
     let server = server().await;
     let mut owner = Browser::new(&server);
     owner.log_in(&server.secret).await;
-    let mut anyone = Browser::new(&server);
+    let mut visitor = Browser::new(&server);
     for path in ["/public/bot", "/badge/bot.svg", "/badge/bot.json"] {
-        assert_eq!(anyone.get(path).await.status, 404, "{path}");
+        assert_eq!(visitor.get(path).await.status, 404, "{path}");
     }
     let csrf = owner.get("/agents/bot").await.csrf();
     assert_eq!(owner.post("/agents/bot/public", &format!("csrf={csrf}&public=yes")).await.status, 303);
     assert!(owner.get("/agents/bot").await.body.contains("/badge/bot.svg"));
-    let page = anyone.get("/public/bot").await;
+    let page = visitor.get("/public/bot").await;
     assert!(page.status == 200 && page.body.contains("calibrating 1/50"), "{}", page.body);
-    let badge = anyone.get("/badge/bot.svg").await;
+    let badge = visitor.get("/badge/bot.svg").await;
     assert!(badge.body.contains("calibrating 1/50") && badge.header("content-type") == Some("image/svg+xml"));
-    assert!(anyone.get("/badge/bot.json").await.body.contains(r#""schemaVersion":1"#));
-    assert_eq!(anyone.get("/badge/bot.png").await.status, 404);
+    assert!(visitor.get("/badge/bot.json").await.body.contains(r#""schemaVersion":1"#));
+    assert_eq!(visitor.get("/badge/bot.png").await.status, 404);
     assert_eq!(owner.post("/agents/bot/public", &format!("csrf={csrf}")).await.status, 303);
-    assert_eq!(anyone.get("/public/bot").await.status, 404);
+    assert_eq!(visitor.get("/public/bot").await.status, 404);
 }
 
 #[tokio::test]
@@ -287,5 +288,5 @@ async fn logging_out_ends_the_visit() {
     assert_eq!(browser.post("/logout", &format!("csrf={csrf}")).await.status, 303);
     assert_eq!(browser.cookie, "renown=");
     browser.cookie = cookie;
-    assert_eq!(browser.get("/").await.status, 303, "the old cookie is worth nothing");
+    assert_eq!(browser.get("/").await.status, 303, "the old cookie is invalid");
 }

@@ -142,7 +142,7 @@ fn a_key_of_another_organization_can_use_only_that_organization() {
     assert_eq!(through.keys(acme, &create).json()["org"], "acme");
     assert_eq!(through.keys(acme, &[&create[..], &["--org", "acme"]].concat()).json()["org"], "acme");
     let message = through.keys(acme, &[&create[..], &["--org", "default"]].concat()).refused();
-    assert!(message.contains("a key may name its own organization only"), "{message}");
+    assert!(message.contains("a key may name only its own organization"), "{message}");
     through.keys(acme, &["list", "--org", "default"]).refused();
     assert_eq!(through.keys(acme, &["list", "--format", "json"]).json().as_array().unwrap().len(), 3);
     assert_eq!(

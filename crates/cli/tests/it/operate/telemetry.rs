@@ -156,7 +156,7 @@ fn a_server_without_an_otlp_port_accepts_no_log_without_a_key() {
     let server = serve(&scratch.at("data"), &[]);
     let refused = run(&["judge", &log, "--submit", &server.url]);
     assert_eq!(refused.code, 2, "{refused:?}");
-    assert!(refused.stderr.contains("only taken on the OTLP ports"), "{refused:?}");
+    assert!(refused.stderr.contains("this port never accepts telemetry without a key"), "{refused:?}");
     assert!(refused.stderr.contains("hint: set RENOWN_KEY"), "{refused:?}");
 }
 

@@ -1,19 +1,13 @@
-//! What is gated beside results of tools.
+//! Gating of everything that is not a result of a tool, and of hidden parts of results.
+
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD;
 
 use super::*;
 
-/// Text in base64.
+/// Encodes a text in base64.
 fn base64(text: &str) -> String {
-    const DIGITS: &[u8] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    let mut base64 = String::new();
-    for chunk in text.as_bytes().chunks(3) {
-        let number = chunk.iter().fold(0, |number, byte| (number << 8) | usize::from(*byte))
-            << (8 * (3 - chunk.len()));
-        for place in 0..=chunk.len() {
-            base64.push(char::from(DIGITS[(number >> (18 - 6 * place)) & 63]));
-        }
-    }
-    base64
+    BASE64_STANDARD.encode(text)
 }
 
 #[test]
@@ -35,9 +29,9 @@ fn results_of_every_method_are_judged() {
         ("tools/list", json!({"tools": [], "_meta": {"note": BAD}})),
         ("prompts/list", json!({"prompts": [], "note": BAD})),
     ] {
-        let mut talk = Talk::new(policy(), false);
-        talk.client(&json!({"id": 1, "method": method, "params": {"name": "n"}}).to_string());
-        let effects = talk.server(&json!({"id": 1, "result": result}).to_string());
+        let mut test = TestSession::new(policy(), false);
+        test.client(&json!({"id": 1, "method": method, "params": {"name": "n"}}).to_string());
+        let effects = test.server(&json!({"id": 1, "result": result}).to_string());
         assert_eq!(error(&effects).1, "blocked by renown: pii", "{method} {result}");
         let [record] = &effects.records[..] else { panic!("{method}") };
         assert_eq!((record.action, record.counts), (Action::Blocked, false), "only calls of tools count");
@@ -46,24 +40,24 @@ fn results_of_every_method_are_judged() {
 }
 
 #[test]
-fn a_method_can_be_left_ungated_or_be_logged() {
+fn a_method_can_be_excluded_from_the_gates_or_logged() {
     let ungated = vec!["prompts/get".to_owned(), "notifications/message".to_owned()];
-    let mut talk =
-        Talk::new(Policy { ungated, logged: vec!["resources/read".to_owned()], ..policy() }, false);
-    talk.client(r#"{"id":1,"method":"prompts/get"}"#);
+    let mut test =
+        TestSession::new(Policy { ungated, logged: vec!["resources/read".to_owned()], ..policy() }, false);
+    test.client(r#"{"id":1,"method":"prompts/get"}"#);
     assert_eq!(
-        talk.server(&json!({"id": 1, "result": {"description": BAD}}).to_string()).forward,
+        test.server(&json!({"id": 1, "result": {"description": BAD}}).to_string()).forward,
         Forward::AsIs
     );
     let note = json!({"method": "notifications/message", "params": {"data": BAD}}).to_string();
-    assert_eq!(talk.server(&note).forward, Forward::AsIs);
-    talk.client(r#"{"id":2,"method":"resources/read"}"#);
-    let effects = talk.server(r#"{"id":2,"result":{"contents":[]}}"#);
+    assert_eq!(test.server(&note).forward, Forward::AsIs);
+    test.client(r#"{"id":2,"method":"resources/read"}"#);
+    let effects = test.server(r#"{"id":2,"result":{"contents":[]}}"#);
     assert_eq!((effects.records[0].action, effects.records[0].counts), (Action::Forwarded, false));
 }
 
 #[test]
-fn parts_of_a_result_that_hide_something_are_judged() {
+fn hidden_parts_of_a_result_are_judged() {
     for result in [
         json!({"content": [{"type": "text", "text": "mail ada@love"}, {"type": "text", "text": "lace.org now"}]}),
         json!({"content": [{"type": "text", "text": "x"}], "_meta": {"note": BAD}}),
@@ -74,25 +68,25 @@ fn parts_of_a_result_that_hide_something_are_judged() {
         json!({"task": {"taskId": "t", "status": "working", "statusMessage": BAD}}),
         json!({"content": [{"type": "text", "text": "x", "annotations": {"audience": [BAD]}}]}),
     ] {
-        let mut talk = Talk::new(policy(), false);
-        talk.call("1");
-        let effects = talk.server(&json!({"id": 1, "result": result}).to_string());
+        let mut test = TestSession::new(policy(), false);
+        test.call("1");
+        let effects = test.server(&json!({"id": 1, "result": result}).to_string());
         assert_eq!(error(&effects).1, "blocked by renown, the tool did run: pii", "{result}");
         assert!(effects.records[0].counts);
     }
 }
 
 #[test]
-fn what_cannot_be_redacted_is_blocked() {
+fn findings_that_cannot_be_redacted_are_blocked() {
     let redact = json!({"gate": {"pii": {"mode": "redact"}}});
     for (content, is_redacted) in [
         (json!([{"type": "text", "text": BAD}, {"type": "text", "text": "fine"}]), true),
         (json!([{"type": "text", "text": "mail ada@love"}, {"type": "text", "text": "lace.org now"}]), false),
         (json!([{"type": "resource", "resource": {"uri": "u", "blob": base64(BAD)}}]), false),
     ] {
-        let mut talk = Talk::with(policy(), &redact, false);
-        talk.call("1");
-        let effects = talk.server(&json!({"id": 1, "result": {"content": content}}).to_string());
+        let mut test = TestSession::with(policy(), &redact, false);
+        test.call("1");
+        let effects = test.server(&json!({"id": 1, "result": {"content": content}}).to_string());
         let action = if is_redacted { Action::Redacted } else { Action::Blocked };
         assert_eq!(effects.records[0].action, action, "{content}");
         let Forward::Changed(new) = effects.forward else { panic!("{content}") };
@@ -101,14 +95,14 @@ fn what_cannot_be_redacted_is_blocked() {
 }
 
 #[test]
-fn what_the_server_says_unasked_is_judged() {
-    let mut talk = Talk::new(policy(), false);
+fn notifications_and_requests_of_the_server_are_judged() {
+    let mut test = TestSession::new(policy(), false);
     for (method, params) in [
         ("notifications/message", json!({"level": "info", "data": {"x": [BAD]}})),
         ("notifications/progress", json!({"progressToken": 1, "progress": 1, "message": BAD})),
         ("notifications/vendor", json!([BAD])),
     ] {
-        let effects = talk.server(&json!({"jsonrpc": "2.0", "method": method, "params": params}).to_string());
+        let effects = test.server(&json!({"jsonrpc": "2.0", "method": method, "params": params}).to_string());
         assert_eq!((effects.forward, effects.to_client.len()), (Forward::Nothing, 0), "{method}");
         assert_eq!(effects.warnings, [format!("a notification {method} of the server is dropped: pii")]);
         assert_eq!((effects.records[0].action, effects.records[0].counts), (Action::Blocked, false));
@@ -123,7 +117,7 @@ fn what_the_server_says_unasked_is_judged() {
             json!({"message": "m", "requestedSchema": {"properties": {"a": {"title": BAD}}}}),
         ),
     ] {
-        let effects = talk
+        let effects = test
             .server(&json!({"jsonrpc": "2.0", "id": "s", "method": method, "params": params}).to_string());
         assert_eq!((effects.forward, effects.to_client.len()), (Forward::Nothing, 0), "{method}");
         let answer: Value = serde_json::from_slice(&effects.to_server[0]).unwrap();
@@ -138,19 +132,19 @@ fn what_the_server_says_unasked_is_judged() {
         r#"{"id":2,"method":"roots/list"}"#,
         r#"{"method":"notifications/cancelled","params":{"requestId":1,"reason":"late"}}"#,
     ] {
-        assert_eq!(talk.server(fine).forward, Forward::AsIs, "{fine}");
+        assert_eq!(test.server(fine).forward, Forward::AsIs, "{fine}");
     }
-    let mut talk = Talk::new(Policy { observe: true, ..policy() }, false);
+    let mut test = TestSession::new(Policy { observe: true, ..policy() }, false);
     let effects =
-        talk.server(&json!({"method": "notifications/message", "params": {"data": BAD}}).to_string());
+        test.server(&json!({"method": "notifications/message", "params": {"data": BAD}}).to_string());
     assert_eq!((effects.forward, effects.records[0].action), (Forward::AsIs, Action::Observed));
 }
 
-/// A clock on which every look costs a millisecond, as on a machine that is busy.
+/// A clock that advances by a millisecond per reading, as on a busy machine.
 #[derive(Default)]
-struct Busy(Cell<u64>);
+struct BusyHost(Cell<u64>);
 
-impl Host for Busy {
+impl Host for BusyHost {
     fn elapsed(&self) -> Duration {
         self.0.set(self.0.get() + 1);
         Duration::from_millis(self.0.get())
@@ -170,11 +164,11 @@ fn the_budget_grows_with_the_result() {
     for (megabytes, budget_ms, action) in
         [(0, 50, Action::Forwarded), (8, 50, Action::Forwarded), (8, 1, Action::Blocked)]
     {
-        let mut talk = Talk::with(policy(), &json!({"gates": {"budget_ms": budget_ms}}), false);
-        talk.call("1");
+        let mut test = TestSession::with(policy(), &json!({"gates": {"budget_ms": budget_ms}}), false);
+        test.call("1");
         let text = "all is well ".repeat((megabytes << 20) / 12 + 1);
         let line = result("1", &text);
-        let effects = talk.session.from_server(line.as_bytes(), &Busy::default());
-        assert_eq!(effects.records[0].action, action, "{megabytes} MB in {budget_ms} ms for each piece");
+        let effects = test.session.from_server(line.as_bytes(), &BusyHost::default());
+        assert_eq!(effects.records[0].action, action, "{megabytes} MB in {budget_ms} ms per block");
     }
 }

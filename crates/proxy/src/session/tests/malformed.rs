@@ -1,10 +1,10 @@
-//! What no two readers read alike.
+//! Messages that parsers read differently.
 
 use super::*;
 
-/// Lines in which some client would read a result, and what is wrong with them.
+/// Some client would read a result in each of these lines.
 #[test]
-fn what_no_two_readers_read_alike_is_dropped_and_answered() {
+fn ambiguous_messages_are_dropped_and_the_request_gets_an_error() {
     let good = result("1", "fine");
     let lines: Vec<Vec<u8>> = [
         format!("x\r{good}"),
@@ -39,50 +39,50 @@ fn what_no_two_readers_read_alike_is_dropped_and_answered() {
     .collect();
     for line in lines {
         let shown = String::from_utf8_lossy(&line).into_owned();
-        let mut talk = Talk::new(policy(), false);
-        talk.call("1");
-        let effects = talk.session.from_server(&[&line, b"\n".as_slice()].concat(), &talk.host);
+        let mut test = TestSession::new(policy(), false);
+        test.call("1");
+        let effects = test.session.from_server(&[&line, b"\n".as_slice()].concat(), &test.host);
         assert_eq!(effects.forward, Forward::Nothing, "{shown}");
         let [answer] = &effects.to_client[..] else { panic!("{shown}") };
         let answer: Value = serde_json::from_slice(answer).unwrap();
         assert_eq!((&answer["id"], &answer["error"]["code"]), (&json!(1), &json!(-32000)), "{shown}");
         assert_eq!(effects.records[0].action, Action::Blocked);
         assert!(effects.records[0].gates.iter().all(|gate| gate.reason.as_deref() == Some("renown:error")));
-        assert!(talk.session.lost(&talk.host).is_empty(), "it was answered: {shown}");
-        // Where nothing is blocked, nothing is dropped.
-        let mut talk = Talk::new(Policy { observe: true, ..policy() }, false);
-        let effects = talk.session.from_server(&line, &talk.host);
+        assert!(test.session.lost(&test.host).is_empty(), "it was answered: {shown}");
+        // Observing mode drops nothing.
+        let mut test = TestSession::new(Policy { observe: true, ..policy() }, false);
+        let effects = test.session.from_server(&line, &test.host);
         assert!(effects.forward == Forward::AsIs && effects.malformed.is_some(), "{shown}");
     }
 }
 
 #[test]
-fn a_request_whose_answer_cannot_be_told_is_answered_when_the_stream_ends() {
-    let mut talk = Talk::new(policy(), false);
-    talk.call("1");
-    talk.client(r#"{"id":2,"method":"ping"}"#);
-    talk.client(r#"{"id":3,"method":"ping"}"#);
-    talk.client(r#"{"method":"notifications/cancelled","params":{"requestId":3}}"#);
-    assert!(talk.session.give_up(None, &talk.host).to_client.is_empty(), "nothing was dropped");
-    // A message over several lines: none of them is one.
+fn a_request_whose_answer_was_not_recognized_gets_an_error_at_the_end_of_the_stream() {
+    let mut test = TestSession::new(policy(), false);
+    test.call("1");
+    test.client(r#"{"id":2,"method":"ping"}"#);
+    test.client(r#"{"id":3,"method":"ping"}"#);
+    test.client(r#"{"method":"notifications/cancelled","params":{"requestId":3}}"#);
+    assert!(test.session.give_up(None, &test.host).to_client.is_empty(), "nothing was dropped");
+    // A message over several lines: none of the lines is a message.
     for line in ["{\"jsonrpc\":\"2.0\",", "\"id\":1,", "\"result\":{}}"] {
-        assert_eq!(talk.server(line).forward, Forward::Nothing);
+        assert_eq!(test.server(line).forward, Forward::Nothing);
     }
-    let effects = talk.session.give_up(None, &talk.host);
+    let effects = test.session.give_up(None, &test.host);
     let answers: Vec<Value> =
         effects.to_client.iter().map(|answer| serde_json::from_slice(answer).unwrap()).collect();
-    let said: Vec<_> =
+    let errors: Vec<_> =
         answers.iter().map(|answer| (&answer["id"], answer["error"]["message"].as_str().unwrap())).collect();
-    assert_eq!(said, [(&json!(1), "renown:malformed"), (&json!(2), "renown:malformed")]);
+    assert_eq!(errors, [(&json!(1), "renown:malformed"), (&json!(2), "renown:malformed")]);
     assert_eq!(effects.records.iter().map(|record| record.action).collect::<Vec<_>>(), [Action::Lost]);
 }
 
 #[test]
-fn no_reader_finds_the_end_of_a_line_in_what_passes() {
-    let mut talk = Talk::new(policy(), false);
-    talk.call("1");
+fn no_client_finds_a_line_end_in_a_message_that_passes() {
+    let mut test = TestSession::new(policy(), false);
+    test.call("1");
     let evil = result("2", "x").replace('"', "\\\"");
-    let effects = talk.server(
+    let effects = test.server(
         &result("1", "a\u{2028}\u{2029}\u{85}")
             .replace("\"id\"", &format!("\"x\":[\r1,\r2],\"y\":\"{evil}\",\"id\"")),
     );
@@ -90,5 +90,5 @@ fn no_reader_finds_the_end_of_a_line_in_what_passes() {
     let text = str::from_utf8(new).unwrap().strip_suffix('\n').unwrap();
     assert!(!text.contains(['\r', '\n', '\u{2028}', '\u{2029}', '\u{85}']), "{text}");
     let value: Value = serde_json::from_str(text).unwrap();
-    assert_eq!(value["result"]["content"][0]["text"], "a\u{2028}\u{2029}\u{85}", "the value stays");
+    assert_eq!(value["result"]["content"][0]["text"], "a\u{2028}\u{2029}\u{85}", "the value stays the same");
 }

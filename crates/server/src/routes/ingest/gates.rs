@@ -1,4 +1,4 @@
-//! The results of the gates of one event, as text: what is kept of them is written while they are read.
+//! The gate results of one event. The text to store is written while the results are parsed.
 
 use std::borrow::Cow;
 use std::cell::Cell;
@@ -13,13 +13,13 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 thread_local! {
-    /// Where the text of an event is written: it is allocated once, and what is kept has no byte too many.
+    /// A buffer for the text of one event. It is allocated once per thread, and the stored copy has the exact length.
     static SCRATCH: Cell<String> = const { Cell::new(String::new()) };
 }
 
 /// The results of the gates.
 pub(super) struct Gates {
-    /// Those that are known fields, as a JSON array.
+    /// The results with their known fields, as a JSON array.
     pub(super) text: Arc<str>,
     pub(super) count: usize,
     /// The unknown fields of the results that have some, with the index of the result.
@@ -46,7 +46,7 @@ impl<'de> Visitor<'de> for GatesVisitor {
         text.clear();
         let (mut count, mut all_unknown) = (0, Vec::new());
         while let Some(Noted { value, unknown }) = reports.next_element::<Noted<GateReport<'de>>>()? {
-            // With more the event is refused.
+            // An event with more results is refused later.
             if count < GATES_MAX {
                 text.push(if count == 0 { '[' } else { ',' });
                 value.write(&mut text);
@@ -66,26 +66,26 @@ impl<'de> Visitor<'de> for GatesVisitor {
 /// The result of one gate.
 #[derive(Deserialize, Serialize, ToSchema)]
 pub(crate) struct GateReport<'a> {
-    /// The name of the gate.
+    /// Name of the gate.
     #[serde(borrow)]
     #[schema(value_type = String, max_length = 200)]
     name: Short<'a, GATE_NAME_CHARS_MAX>,
-    /// Whether it passed; a skipped gate passes.
+    /// Whether the gate passed. A skipped gate passes.
     passed: bool,
-    /// How long it took.
+    /// Latency of the gate.
     #[schema(value_type = f64, minimum = 0, maximum = 60000)]
     latency_ms: Micros,
-    /// Why it failed or was skipped.
+    /// Reason for a failure or a skip.
     #[serde(borrow, skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<String>, max_length = 500)]
     reason: Option<Short<'a, GATE_REASON_CHARS_MAX>>,
-    /// Whether it had nothing to say.
+    /// Whether the gate was skipped.
     #[serde(skip_serializing_if = "Option::is_none")]
     skipped: Option<bool>,
 }
 
 impl GateReport<'_> {
-    /// Appends it as JSON: the same bytes as `serde_json` writes, for a seventh of the processor time.
+    /// Appends the result as JSON: the same bytes as `serde_json` writes, in a seventh of the CPU time.
     fn write(&self, text: &mut String) {
         text.push_str(r#"{"name":"#);
         self.name.write(text);
@@ -104,17 +104,17 @@ impl GateReport<'_> {
     }
 }
 
-/// A text of at most so many characters.
+/// A text of at most `CHARS_MAX` characters.
 #[derive(Serialize)]
 struct Short<'a, const CHARS_MAX: usize>(Cow<'a, str>);
 
 impl<const CHARS_MAX: usize> Short<'_, CHARS_MAX> {
-    /// Appends it as a JSON string.
+    /// Appends the text as a JSON string.
     fn write(&self, text: &mut String) {
         let Self(value) = self;
         let needs_escape = |byte: u8| byte < b' ' || matches!(byte, b'"' | b'\\');
         if value.bytes().any(needs_escape) {
-            // A text can always be written.
+            // Serializing a string cannot fail.
             text.push_str(&serde_json::to_string(value).unwrap_or_default());
         } else {
             text.push('"');
@@ -130,7 +130,7 @@ impl<'de: 'a, 'a, const CHARS_MAX: usize> Deserialize<'de> for Short<'a, CHARS_M
         struct Text<'a>(#[serde(borrow)] Cow<'a, str>);
 
         let Text(text) = Text::deserialize(deserializer)?;
-        // A character has at least one byte.
+        // A character has at least one byte, so a text of few bytes need not be counted.
         if text.len() > CHARS_MAX && text.chars().count() > CHARS_MAX {
             return Err(D::Error::custom(format_args!(
                 "text is too long, expected at most {CHARS_MAX} characters"
@@ -149,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_kept_is_what_serde_json_writes() {
+    fn the_stored_text_is_what_serde_json_writes() {
         let names = ["schema", "", "a\\u0022b", "tab\\t", "back\\\\slash", "é\\u007f", "\\u0000", "/"];
         let rest = ["", r#","reason":"no \"way\"""#, r#","skipped":true"#, r#","reason":"","skipped":false"#];
         for name in names {
@@ -166,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn all_results_are_counted_and_no_more_kept_than_may_be() {
+    fn all_results_are_counted_but_only_the_allowed_number_is_written() {
         let one = r#"{"name":"a","passed":true,"latency_ms":1.0,"colour":1}"#;
         let many = gates(&format!("[{}]", vec![one; GATES_MAX + 2].join(",")));
         assert_eq!(many.count, GATES_MAX + 2);

@@ -1,4 +1,4 @@
-//! `/v1/specs/{spec_id}/competition`: who did best.
+//! `/v1/specs/{spec_id}/competition`: the ranking of the agents that attempted a spec.
 
 use std::sync::Arc;
 
@@ -13,19 +13,19 @@ use crate::api::Api;
 use crate::error::ApiError;
 use crate::keys::Caller;
 use crate::reply::json as reply;
-use crate::routes::Refused;
+use crate::routes::ErrorReplies;
 use crate::routes::paths::{Segment, segment};
 
 /// Compare the agents of a spec
 ///
-/// Every agent with its best run, the best first: by score, then completion, error rate, wall time and finish.
+/// Returns every agent with its best run, best first: by score, then completion, error rate, wall time and end of the run.
 #[utoipa::path(
     get,
     path = "/v1/specs/{spec_id}/competition",
     operation_id = "get_competition",
     tag = "runs",
     params(("spec_id" = RunName, Path, description = "The spec, percent-encoded")),
-    responses((status = 200, description = "The ranking", body = Competition<'_>), Refused)
+    responses((status = 200, description = "The ranking", body = Competition<'_>), ErrorReplies)
 )]
 pub(crate) async fn ranking(
     State(api): State<Arc<Api>>,

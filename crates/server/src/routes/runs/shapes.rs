@@ -1,36 +1,36 @@
-//! What is sent of a run.
+//! The request body of a run, for the OpenAPI document.
 
 use renown_view::runs::{OutcomeName, ResourcesShape, StageShape};
 use utoipa::ToSchema;
 
 use crate::routes::shapes::{AgentName, Moment};
 
-/// A run that is finished.
+/// A finished run.
 #[derive(ToSchema)]
 #[expect(dead_code, reason = "only its shape is read, for the document")]
 pub(crate) struct RunRequest {
     agent_id: AgentName,
     outcome: OutcomeName,
-    /// What you call the run; `run_` and a ULID if absent. Sent again it returns the first scorecard.
+    /// Id of the run; default: `run_` and a ULID. A repeated id returns the first scorecard.
     run_id: Option<RunName>,
-    /// The runs of a workspace are compared with each other; `default` if absent.
+    /// Workspace, whose runs are compared with each other; default: `default`.
     workspace: Option<RunName>,
-    /// The task that agents compete on.
+    /// Task that agents compete on.
     spec_id: Option<RunName>,
     stages: Option<Vec<StageShape>>,
-    /// How long the run took, in milliseconds.
+    /// Wall time of the run, in milliseconds.
     wall_ms: Option<u64>,
     resources: Option<ResourcesShape>,
     started_at: Option<Moment>,
-    /// When it ended; when it was accepted if absent.
+    /// End of the run; default: the time of acceptance.
     finished_at: Option<Moment>,
-    /// The branch with its work.
+    /// Branch with the work of the run.
     #[schema(max_length = 500)]
     branch: Option<String>,
-    /// The pull request with its work.
+    /// Pull request with the work of the run.
     #[schema(max_length = 2000, format = "uri")]
     pull_request: Option<String>,
-    /// Whatever else you want to keep with it, up to 64 KiB.
+    /// Any other data to store with the run, up to 64 KiB.
     attributes: Option<serde_json::Map<String, serde_json::Value>>,
 }
 

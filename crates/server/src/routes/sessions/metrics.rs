@@ -1,4 +1,4 @@
-//! `/v1/metrics` and `/v1/sessions/{session_id}/metrics`: what the traces of a session say about its agent.
+//! `/v1/metrics` and `/v1/sessions/{session_id}/metrics`: reliability and consistency of the agent in a session.
 
 use std::sync::Arc;
 
@@ -18,13 +18,13 @@ use crate::error::ApiError;
 use crate::keys::Caller;
 use crate::query::Query;
 use crate::reply::json as reply;
-use crate::routes::Refused;
+use crate::routes::ErrorReplies;
 use crate::routes::paths::Segment;
 
 /// Read the metrics of a session
 ///
-/// Computed now, over its traces by `started_at`, then as they arrived; those without a start come last. Where nobody sent signals
-/// they are derived from telemetry, one trace a prompt.
+/// Computes the metrics over the traces of the session, in the order of `started_at`, then of arrival; traces without a start come last.
+/// If no signals were sent, they are derived from telemetry, with one trace per prompt.
 #[utoipa::path(
     get,
     path = "/v1/sessions/{session_id}/metrics",
@@ -33,11 +33,11 @@ use crate::routes::paths::Segment;
     params(
         ("session_id" = SessionName, Path, description = "The session, percent-encoded"),
         ("signal_weights" = Option<String>, Query, format = "signal-weights",
-            description = "A JSON object with weights from 0 to 10 of any of `confidence`, `loop_detection`, `tool_correctness`, `coherence`"),
+            description = "A JSON object with weights from 0 to 10 for any of `confidence`, `loop_detection`, `tool_correctness`, `coherence`"),
         ("thresholds" = Option<String>, Query, format = "thresholds",
-            description = "A JSON object with the score from 0 to 1 from which `agent_reliability` or `agent_consistency` passes"),
+            description = "A JSON object with the score from 0 to 1 at which `agent_reliability` or `agent_consistency` passes"),
     ),
-    responses((status = 200, description = "Both metrics", body = MetricsReply), Refused)
+    responses((status = 200, description = "Both metrics", body = MetricsReply), ErrorReplies)
 )]
 pub(crate) async fn of_session(
     State(api): State<Arc<Api>>,
@@ -51,14 +51,14 @@ pub(crate) async fn of_session(
     Ok(reply(StatusCode::OK, &session_of(&session).metrics(&weights, &thresholds)))
 }
 
-/// A JSON object that stands in the query.
+/// Reads a query parameter that is a JSON object.
 fn parameter<T: DeserializeOwned>(query: &Query, name: &str) -> Result<Option<T>, ApiError> {
     let Some(text) = query.text(name)? else { return Ok(None) };
     let parsed = json::parse_strict(text.as_bytes());
     parsed.map(Some).map_err(|error| ApiError::invalid(format!("{name}: {error}")))
 }
 
-/// Every metric that there is.
+/// All session metrics.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct RegistryReply {
     #[schema(value_type = Vec<MetricDefinition>)]
@@ -73,7 +73,7 @@ pub(crate) struct RegistryReply {
     path = "/v1/metrics",
     operation_id = "list_metrics",
     tag = "sessions",
-    responses((status = 200, description = "What there is", body = RegistryReply), Refused)
+    responses((status = 200, description = "The metrics", body = RegistryReply), ErrorReplies)
 )]
 pub(crate) async fn list() -> Response {
     reply(StatusCode::OK, &RegistryReply { data: registry().into(), next_cursor: None })

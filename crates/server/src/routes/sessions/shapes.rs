@@ -1,11 +1,11 @@
-//! What is sent of a session, and the shapes of its metrics.
+//! Request and reply bodies of sessions and their metrics, for the OpenAPI document.
 
 use serde::Deserialize;
 use utoipa::ToSchema;
 
 use crate::routes::shapes::{AgentName, Moment};
 
-/// A session, as its agent names it: 1 to 256 bytes.
+/// Id of a session, as its agent reports it: 1 to 256 bytes.
 #[derive(ToSchema)]
 #[expect(dead_code, reason = "only its shape is read, for the document")]
 #[schema(min_length = 1, max_length = 256, format = "session-id")]
@@ -16,9 +16,9 @@ pub(crate) struct SessionName(String);
 #[serde(deny_unknown_fields)]
 #[expect(dead_code, reason = "only its shape is read, for the document")]
 pub(crate) struct SignalsRequest {
-    /// Whose session it is, where its telemetry names nobody.
+    /// Agent of the session. Used only if its telemetry names no agent.
     agent_id: Option<AgentName>,
-    /// Each trace once.
+    /// Traces with their signals. Each trace may appear only once.
     #[schema(min_items = 1)]
     traces: Vec<TraceRequest>,
 }
@@ -28,32 +28,32 @@ pub(crate) struct SignalsRequest {
 #[serde(deny_unknown_fields)]
 #[expect(dead_code, reason = "only its shape is read, for the document")]
 pub(crate) struct TraceRequest {
-    /// 1 to 512 bytes.
+    /// Id of the trace: 1 to 512 bytes.
     #[schema(min_length = 1, max_length = 512, format = "trace-id")]
     trace_id: String,
-    /// When it began, which is its place among the others.
+    /// Start of the trace. It determines the order of the traces.
     started_at: Option<Moment>,
-    /// Absent is the same as empty: the trace counts, and the metrics skip it.
+    /// Signals of the trace. Without signals, the trace is stored but the metrics skip it.
     #[schema(required = false)]
     signals: SignalsShape,
 }
 
-/// Signals of a trace, each from 0 to 1, where 1 is good. One that is absent is unknown.
+/// Signals of a trace, each from 0 (bad) to 1 (good). An absent signal is unknown.
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(as = TraceSignals)]
 #[expect(dead_code, reason = "only its shape is read, for the document")]
 pub(crate) struct SignalsShape {
-    /// How sure the agent was.
+    /// How confident the agent was.
     #[schema(minimum = 0, maximum = 1)]
     confidence: Option<f64>,
     /// How free of loops the trace was.
     #[schema(minimum = 0, maximum = 1)]
     loop_detection: Option<f64>,
-    /// How right its choice and use of tools was.
+    /// How correctly the agent chose and used tools.
     #[schema(minimum = 0, maximum = 1)]
     tool_correctness: Option<f64>,
-    /// How coherent its steps were.
+    /// How coherent the steps were.
     #[schema(minimum = 0, maximum = 1)]
     coherence: Option<f64>,
 }
@@ -73,7 +73,7 @@ pub(crate) struct MetricsReply {
 #[expect(dead_code, reason = "only its shape is read, for the document")]
 pub(crate) struct MetricReply {
     name: String,
-    /// 0 to 1, four places.
+    /// Score from 0 to 1, with four decimals.
     #[schema(minimum = 0, maximum = 1)]
     score: f64,
     reason: String,
@@ -82,12 +82,12 @@ pub(crate) struct MetricReply {
     band: String,
     evaluable: bool,
     formula_version: String,
-    /// What the score was made of: how many traces there are and were evaluated, and if any were, the weights, the risks of
-    /// each trace with the `source` of its signals, and how they were put together.
+    /// Details of the computation: the number of traces and of evaluated traces, and, if any were evaluated, the weights, the risks of each
+    /// trace with the `source` of its signals, and how the risks were combined.
     metadata: serde_json::Map<String, serde_json::Value>,
 }
 
-/// A metric that there is.
+/// The definition of a metric.
 #[derive(ToSchema)]
 #[expect(dead_code, reason = "only its shape is read, for the document")]
 pub(crate) struct MetricDefinition {
@@ -105,7 +105,7 @@ pub(crate) struct MetricDefinition {
 #[expect(dead_code, reason = "only its shape is read, for the document")]
 pub(crate) struct BandShape {
     band: String,
-    /// The score from which it reaches up to the next better one.
+    /// Lowest score of the range. The range ends where the next better one begins.
     from: f64,
     meaning: String,
 }

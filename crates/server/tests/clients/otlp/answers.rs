@@ -1,9 +1,11 @@
-//! What is answered, in the encoding of the request: partial successes, refusals, routes, figures, the end of the server.
+//! Replies in the encoding of the request: partial successes, errors, routes, metrics, and the shutdown of the server.
+
+use std::sync::Mutex;
 
 use opentelemetry_proto::tonic::collector::logs::v1::ExportLogsServiceResponse;
 use prost::Message;
 use renown_store::StoreError;
-use serde_json::json;
+use serde_json::{Value, json};
 use tokio::io::AsyncWriteExt;
 use tokio::net::TcpStream;
 
@@ -11,7 +13,7 @@ use super::super::running::{LONG, SHORT, Setup, start_with};
 use super::records::{as_json, as_protobuf, call, prompt, session};
 use super::{JSON, PROTOBUF, Post, count, reply, sessions};
 
-/// A `google.rpc.Status` as far as it is sent over HTTP.
+/// The fields of `google.rpc.Status` that are sent over HTTP.
 #[derive(Clone, PartialEq, Message)]
 struct Status {
     #[prost(int32, tag = "1")]
@@ -21,10 +23,10 @@ struct Status {
 }
 
 #[tokio::test]
-async fn rejected_records_are_told_and_the_others_are_kept() {
+async fn rejected_records_are_reported_and_the_others_are_stored() {
     let server = start_with(Setup::default()).await;
     let logs = [prompt("s-1"), call(-1), call(5), call(-2)];
-    let message = "refused for a number that cannot be: input_tokens (2)";
+    let message = "rejected records with an invalid number: input_tokens (2)";
     let reply = Post::logs(&server, JSON, as_json(&logs)).send().await;
     let expected = json!({"partialSuccess": {"rejectedLogRecords": "2", "errorMessage": message}});
     assert_eq!((reply.status, reply.json()), (200, expected));
@@ -35,7 +37,7 @@ async fn rejected_records_are_told_and_the_others_are_kept() {
 }
 
 #[tokio::test]
-async fn what_is_unknown_or_belongs_to_no_session_is_accepted() {
+async fn unknown_events_and_records_without_a_session_are_accepted() {
     let server = start_with(Setup::default()).await;
     let mut logs = vec![prompt("s-1"), prompt("s-1")];
     logs[0].event = "claude_code.something_new";
@@ -80,7 +82,7 @@ async fn a_malformed_body_counts_nothing_and_is_refused_in_its_encoding() {
 }
 
 #[tokio::test]
-async fn routes_methods_and_encodings_that_are_not_there() {
+async fn unknown_routes_methods_and_encodings_are_refused() {
     let server = start_with(Setup::default()).await;
     let post = || Post::logs(&server, JSON, as_json(&session()));
     let get = || Post { method: "GET", ..post() };
@@ -106,7 +108,7 @@ async fn routes_methods_and_encodings_that_are_not_there() {
         assert_eq!(reply.refusal(), (status, code.to_owned()), "{request:?}");
         assert_eq!(reply.header("allow"), (status == 405).then_some("POST"), "{request:?}");
     }
-    // Who is at the wrong place is told where to go, with a key or without.
+    // The error for a wrong port or path names the right one, with or without a key.
     let export = "/opentelemetry.proto.collector.logs.v1.LogsService/Export";
     for (request, said) in [
         (main(post()), "/otlp/v1/logs"),
@@ -119,7 +121,7 @@ async fn routes_methods_and_encodings_that_are_not_there() {
     }
     let reply = Post::logs(&server, PROTOBUF, "").to("/v1/spans").send().await;
     assert_eq!((reply.status, Status::decode(&*reply.body).unwrap().code), (404, 12));
-    // Metrics are taken, whatever is in them.
+    // Metrics are accepted with any content.
     for (content_type, body) in
         [(PROTOBUF, &b"\xff\xff"[..]), (JSON, b"{\"resourceMetrics\":[{}]}"), (JSON, b"no")]
     {
@@ -130,7 +132,7 @@ async fn routes_methods_and_encodings_that_are_not_there() {
 }
 
 #[tokio::test]
-async fn a_store_that_cannot_is_told_with_when_to_come_back() {
+async fn failures_of_the_store_have_a_retry_delay() {
     let server = start_with(Setup { ingest_per_minute: 3, ..Setup::default() }).await;
     let post = || Post::logs(&server, PROTOBUF, as_protobuf(&session()));
     for (failure, code) in [(StoreError::Overloaded, 8), (StoreError::Closed, 14)] {
@@ -146,23 +148,62 @@ async fn a_store_that_cannot_is_told_with_when_to_come_back() {
     assert_eq!(sessions(&server).await[0]["report"]["stats"]["prompts"], 1);
 }
 
+/// The log of all servers in this process.
+static LOG: Mutex<Vec<u8>> = Mutex::new(Vec::new());
+
+struct LogWriter;
+
+impl std::io::Write for LogWriter {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        LOG.lock().unwrap().extend(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
 #[tokio::test]
-async fn what_was_accepted_is_finished_when_the_server_ends() {
+async fn the_cause_of_a_5xx_is_logged_once_in_the_span_of_its_request() {
+    tracing_subscriber::fmt().json().with_max_level(tracing::Level::WARN).with_writer(|| LogWriter).init();
     let server = start_with(Setup::default()).await;
-    server.store.shut();
+    server.store.fail(StoreError::Closed);
+    let reply = Post::logs(&server, JSON, as_json(&session())).send().await;
+    assert_eq!(reply.refusal(), (503, "store_unavailable".to_owned()));
+    let cause = StoreError::Closed.to_string();
+    assert!(!reply.json()["error"].as_str().unwrap().contains(&cause), "{reply:?}");
+    let log = LOG.lock().unwrap().clone();
+    let id = reply.header("x-request-id").unwrap();
+    let lines: Vec<Value> = serde_json::Deserializer::from_slice(&log)
+        .into_iter()
+        .map(Result::unwrap)
+        .filter(|line: &Value| line.to_string().contains(id))
+        .collect();
+    let [line] = &lines[..] else { panic!("{lines:?}") };
+    assert_eq!((&line["level"], &line["fields"]["cause"]), (&json!("ERROR"), &json!(cause)), "{line}");
+    let span = &line["span"];
+    let named = ["request_id", "method", "route", "org"].map(|name| span[name].as_str().unwrap_or_default());
+    assert_eq!(named, [id, "POST", "/otlp/v1/logs", "default"], "{line}");
+}
+
+#[tokio::test]
+async fn accepted_requests_are_finished_during_the_shutdown() {
+    let server = start_with(Setup::default()).await;
+    server.store.block();
     let mut streams = Vec::new();
     for address in [server.otlp_http, server.address] {
         let post = Post { address, ..Post::logs(&server, JSON, as_json(&session())) };
         let post = post.to("/otlp/v1/logs").key(&server.secret);
         let mut stream = TcpStream::connect(address).await.unwrap();
         stream.write_all(&[post.head().as_bytes(), &post.body].concat()).await.unwrap();
-        server.store.has_come().await;
+        server.store.wait_until_blocked().await;
         streams.push(stream);
     }
     server.end.notify_one();
     let refused = async { while TcpStream::connect(server.otlp_http).await.is_ok() {} };
     tokio::time::timeout(LONG, refused).await.unwrap();
-    server.store.open();
+    server.store.unblock();
     for stream in &mut streams {
         assert_eq!(reply(stream).await.status, 200);
     }
@@ -172,7 +213,7 @@ async fn what_was_accepted_is_finished_when_the_server_ends() {
 #[tokio::test]
 async fn a_retry_with_an_idempotency_key_counts_once_and_returns_the_first_reply() {
     let server = start_with(Setup::default()).await;
-    // Nothing tells these from others like them.
+    // These records have no ids.
     let logs = [prompt("s-1"), call(-1)];
     let json = Post::logs(&server, JSON, as_json(&logs)).with("Idempotency-Key", "json");
     let protobuf = Post::logs(&server, PROTOBUF, as_protobuf(&logs)).with("Idempotency-Key", "protobuf");
@@ -180,8 +221,8 @@ async fn a_retry_with_an_idempotency_key_counts_once_and_returns_the_first_reply
         let first = post.send().await;
         assert_eq!(first.status, 200);
         let again = post.send().await;
-        let told = |reply: &super::Reply| (reply.status, reply.body.clone());
-        assert_eq!(told(&again), told(&first));
+        let content = |reply: &super::Reply| (reply.status, reply.body.clone());
+        assert_eq!(content(&again), content(&first));
         assert_eq!(again.header("content-type"), first.header("content-type"));
     }
     assert_eq!(sessions(&server).await[0]["report"]["stats"]["prompts"], 2, "one of each");
@@ -191,13 +232,13 @@ async fn a_retry_with_an_idempotency_key_counts_once_and_returns_the_first_reply
 }
 
 #[tokio::test]
-async fn whoever_waits_for_the_reply_gets_it_at_once() {
+async fn a_client_that_waits_for_the_reply_gets_it_at_once() {
     let limits = renown_server::Limits { body_time_max: 2 * LONG, ..renown_server::Limits::default() };
     let server = start_with(Setup { limits, ..Setup::default() }).await;
     let large = vec![b' '; 17 * 1024 * 1024];
     let barred = Post::logs(&server, JSON, as_json(&session())).with("Host", "evil.example");
     for (post, status) in [(barred, 401), (Post::logs(&server, JSON, large), 413)] {
-        // Both before a byte of the body is sent: who asks first is not told to go on.
+        // The client sends no byte of the body. With `Expect`, the reply is the error instead of `100 Continue`.
         for post in [post.clone(), post.with("Expect", "100-continue")] {
             let mut stream = TcpStream::connect(server.otlp_http).await.unwrap();
             stream.write_all(post.head().as_bytes()).await.unwrap();
@@ -208,23 +249,23 @@ async fn whoever_waits_for_the_reply_gets_it_at_once() {
 }
 
 #[tokio::test]
-async fn a_client_that_has_said_all_is_answered() {
+async fn a_client_that_closed_its_sending_side_gets_a_reply() {
     let server = start_with(Setup::default()).await;
     let post = Post::logs(&server, JSON, as_json(&session()));
     for address in [server.otlp_http, server.address] {
-        server.store.shut();
+        server.store.block();
         let post = Post { address, ..post.clone() }.to("/otlp/v1/logs").key(&server.secret);
         let mut stream = TcpStream::connect(address).await.unwrap();
         stream.write_all(&[post.head().as_bytes(), &post.body].concat()).await.unwrap();
         stream.shutdown().await.unwrap();
-        server.store.has_come().await;
-        server.store.open();
+        server.store.wait_until_blocked().await;
+        server.store.unblock();
         assert_eq!(reply(&mut stream).await.status, 200);
     }
 }
 
 #[tokio::test]
-async fn a_body_that_comes_too_slowly_is_refused() {
+async fn a_slow_body_is_refused() {
     let limits = renown_server::Limits { body_time_max: SHORT, ..renown_server::Limits::default() };
     let server = start_with(Setup { limits, ..Setup::default() }).await;
     let post = Post::logs(&server, PROTOBUF, as_protobuf(&session()));

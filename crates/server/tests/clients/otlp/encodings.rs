@@ -1,4 +1,4 @@
-//! The same records in every encoding and over every transport are the same session.
+//! The same records in every encoding and over every transport result in the same session.
 
 use serde_json::json;
 
@@ -11,7 +11,7 @@ async fn server() -> Running {
     start_with(Setup::default()).await
 }
 
-/// Logs in every way that HTTP has, to a server.
+/// Lists requests with the same logs in every way that HTTP offers.
 fn ways(server: &Running) -> Vec<(&'static str, Post)> {
     let logs = session();
     let (text, message) = (as_json(&logs), as_protobuf(&logs));
@@ -59,7 +59,7 @@ async fn every_encoding_and_transport_gives_the_same_session() {
         assert_eq!(reply.header("content-type"), Some(if is_protobuf { PROTOBUF } else { JSON }), "{name}");
         assert_eq!(reply.body, if is_protobuf { &b""[..] } else { b"{}" }, "{name}");
         assert_eq!(sessions(&server).await, expected, "{name}");
-        // The same once more in one server changes nothing that has a key of its own.
+
         assert_eq!(reply.header("x-request-id").map(str::len), Some(36), "{name}");
     }
     for is_gzip in [false, true] {
@@ -71,7 +71,7 @@ async fn every_encoding_and_transport_gives_the_same_session() {
 }
 
 #[tokio::test]
-async fn spans_come_as_logs_do() {
+async fn spans_have_the_same_encodings_as_logs() {
     let first = server().await;
     let spans = |server: &Running| Post::logs(server, JSON, span_json()).to("/v1/traces");
     assert_eq!(spans(&first).send().await.status, 200);
@@ -81,7 +81,7 @@ async fn spans_come_as_logs_do() {
     let server = server().await;
     let protobuf = Post::logs(&server, PROTOBUF, span_protobuf()).to("/v1/traces");
     for _ in 0..2 {
-        // A span that comes again is the same span.
+        // A repeated span counts once.
         assert_eq!(protobuf.send().await.status, 200);
         assert_eq!(spans(&server).send().await.json(), json!({}));
         Client::new(server.otlp_grpc).traces(span_protobuf()).await.unwrap();

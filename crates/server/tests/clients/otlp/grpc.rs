@@ -1,4 +1,4 @@
-//! OTLP over gRPC, through a client that is not ours.
+//! OTLP over gRPC, with the client of another project (tonic).
 
 use std::net::SocketAddr;
 
@@ -22,7 +22,7 @@ const LOGS: &str = "/opentelemetry.proto.collector.logs.v1.LogsService/Export";
 const TRACES: &str = "/opentelemetry.proto.collector.trace.v1.TraceService/Export";
 const METRICS: &str = "/opentelemetry.proto.collector.metrics.v1.MetricsService/Export";
 
-/// Messages as the bytes they are.
+/// A codec that passes raw bytes.
 #[derive(Default)]
 struct Raw;
 
@@ -60,7 +60,7 @@ impl Decoder for Raw {
     }
 }
 
-/// A client, of which a test changes what it is about.
+/// A client. A test changes the parts that matter to it.
 pub(super) struct Client {
     endpoint: Endpoint,
     is_gzip: bool,
@@ -107,7 +107,7 @@ impl Client {
 }
 
 #[tokio::test]
-async fn what_is_rejected_is_told_and_the_rest_is_kept() {
+async fn rejected_records_are_reported_and_the_others_are_stored() {
     let server = start_with(Setup::default()).await;
     let client = Client::new(server.otlp_grpc);
     let reply = client.logs(as_protobuf(&[prompt("s-1"), call(-1), call(-2)])).await.unwrap();
@@ -119,7 +119,7 @@ async fn what_is_rejected_is_told_and_the_rest_is_kept() {
 }
 
 #[tokio::test]
-async fn every_refusal_has_its_status() {
+async fn every_error_has_its_grpc_status() {
     let server = start_with(Setup::default()).await;
     let client = || Client::new(server.otlp_grpc);
     let good = as_protobuf(&session());

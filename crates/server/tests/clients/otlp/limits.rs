@@ -1,4 +1,4 @@
-//! What is large, deep, many, early or late: on both sides of each limit, and the server goes on.
+//! Limits of size, depth, number and time, each tested on both sides. The server must survive all of them.
 
 use opentelemetry_proto::tonic::common::v1::any_value::Value as Wire;
 use renown_telemetry::prices::{Price, Prices};
@@ -11,7 +11,7 @@ use super::{JSON, PROTOBUF, Post, count, gzip, reply, sessions};
 
 const MIB: usize = 1024 * 1024;
 
-/// A session in JSON, padded to so many bytes.
+/// Builds a session in JSON, padded to this many bytes.
 fn padded(bytes: usize) -> String {
     let text = as_json(&session());
     let rest = text.strip_prefix('{').unwrap();
@@ -44,7 +44,7 @@ async fn a_body_has_at_most_16_mib_also_inflated() {
 }
 
 #[tokio::test]
-async fn the_largest_body_is_taken_in_every_way() {
+async fn the_largest_body_is_accepted_in_every_way() {
     let most = padded(16 * MIB);
     for way in 0..3 {
         let server = start_with(Setup::default()).await;
@@ -59,24 +59,24 @@ async fn the_largest_body_is_taken_in_every_way() {
     }
 }
 
-/// Sends as much as may be in flight to a store that takes nothing; the senders.
+/// Blocks the store, and sends as much telemetry as may be in flight. Returns the connections.
 async fn fill(server: &Running) -> Vec<TcpStream> {
-    server.store.shut();
+    server.store.block();
     let large = padded(16 * MIB);
     let mut waiting = Vec::new();
-    // The last one comes plain: what is compressed is held beside what it is inflated to, for which there would be no room.
+    // The last one is not compressed: while a body is inflated, both forms are held, and there would be no memory for that.
     for is_gzip in [true, false, true, false] {
         let post = Post::logs(server, JSON, large.clone());
         let post = if is_gzip { post.gzip() } else { post };
         let mut stream = TcpStream::connect(server.otlp_http).await.unwrap();
         stream.write_all(&[post.head().as_bytes(), &post.body].concat()).await.unwrap();
-        server.store.has_come().await;
+        server.store.wait_until_blocked().await;
         waiting.push(stream);
     }
     waiting
 }
 
-/// A sender is told to come back, however little it sends.
+/// Checks that every further body is refused with 503, even a small one.
 async fn is_full(server: &Running) {
     let large = padded(16 * MIB);
     for post in [Post::logs(server, JSON, as_json(&session())), Post::logs(server, JSON, large).gzip()] {
@@ -89,11 +89,11 @@ async fn is_full(server: &Running) {
 }
 
 #[tokio::test]
-async fn past_64_mib_in_flight_a_sender_is_told_to_come_back() {
+async fn past_64_mib_in_flight_bodies_are_refused_with_503() {
     let server = start_with(Setup::default()).await;
     let mut waiting = fill(&server).await;
     is_full(&server).await;
-    server.store.open();
+    server.store.unblock();
     for stream in &mut waiting {
         assert_eq!(reply(stream).await.status, 200);
     }
@@ -101,12 +101,12 @@ async fn past_64_mib_in_flight_a_sender_is_told_to_come_back() {
 }
 
 #[tokio::test]
-async fn what_waits_for_the_store_counts_also_when_its_sender_is_gone() {
+async fn pending_writes_use_the_budget_even_if_their_client_has_disconnected() {
     let server = start_with(Setup::default()).await;
     drop(fill(&server).await);
     is_full(&server).await;
-    server.store.open();
-    // All of it is kept, and then there is room again.
+    server.store.unblock();
+    // After all of it is stored, the budget is free again.
     while Post::logs(&server, JSON, as_json(&session())).send().await.status == 503 {
         tokio::task::yield_now().await;
     }
@@ -141,7 +141,7 @@ async fn deep_json_is_refused() {
 }
 
 #[tokio::test]
-async fn times_before_2000_and_after_2100_are_missing() {
+async fn times_before_2000_and_after_2100_count_as_absent() {
     const SECOND: u64 = 1_000_000_000;
     let session = [("session.id", Wire::StringValue("s-1".to_owned()))];
     for time in [SECOND, 4_133_980_800 * SECOND, u64::MAX] {

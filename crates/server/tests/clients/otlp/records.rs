@@ -1,4 +1,4 @@
-//! The same records in JSON and, by the official types, in protobuf.
+//! The same records in JSON and, with the official types, in protobuf.
 
 use opentelemetry_proto::tonic::collector::logs::v1::ExportLogsServiceRequest;
 use opentelemetry_proto::tonic::collector::trace::v1::ExportTraceServiceRequest;
@@ -30,7 +30,7 @@ pub(super) fn prompt(session: &str) -> Log {
     log(1_790_000_000_000_000_000, "claude_code.user_prompt", &[("session.id", text(session))])
 }
 
-/// A call with so many tokens, which may be a number that cannot be.
+/// A call with a number of tokens, which may be invalid.
 pub(super) fn call(tokens: i64) -> Log {
     let attributes = [("session.id", text("s-1")), ("input_tokens", Wire::IntValue(tokens))];
     log(1_790_000_002_000_000_000, "claude_code.api_request", &attributes)
@@ -61,7 +61,7 @@ fn value_json(value: &Wire) -> Value {
         Wire::BoolValue(flag) => json!({"boolValue": flag}),
         Wire::IntValue(number) => json!({"intValue": number.to_string()}),
         Wire::DoubleValue(number) => json!({"doubleValue": number}),
-        // No record here has one.
+        // The records of these tests have no such value.
         Wire::ArrayValue(_) | Wire::KvlistValue(_) | Wire::BytesValue(_) | Wire::StringValueStrindex(_) => {
             Value::Null
         }

@@ -1,12 +1,12 @@
-//! What a proxy keeps: the log, the pins, and the verdicts on their way to a server.
+//! What a proxy stores: the log, the pins, and the verdicts that wait for a server.
 //!
 //! ```text
 //! DATA/proxy/YYYY-MM-DD.jsonl    the log
-//! DATA/proxy/pins/<id>.json      the pinned tools of a server; the id is a hash of its name
-//! DATA/proxy/spool/              verdicts that the server of Renown does not have yet
+//! DATA/proxy/pins/<id>.json      the pinned definitions of a server; the id is a hash of its name
+//! DATA/proxy/spool/              verdicts that the Renown server does not have yet
 //! ```
 //!
-//! Nothing here stops a conversation: what cannot be written is told once, and the messages go on.
+//! A failed write never stops a conversation: it is reported once, and the messages go on.
 
 use std::fs::{self, File};
 use std::io::{self, Write};
@@ -22,63 +22,64 @@ use crate::pins::Pins;
 use crate::record::Record;
 use crate::session::Effects;
 
-/// Tells somebody a line.
-pub type Tell = Box<dyn Fn(&str) + Send + Sync>;
+/// Prints a line for the user.
+pub type Print = Box<dyn Fn(&str) + Send + Sync>;
 
-/// Where everything of a proxy is kept.
-pub struct Keep {
-    log: Mutex<Logged>,
+/// The storage of a proxy.
+pub struct Storage {
+    log: Mutex<LogState>,
     folder: PathBuf,
-    /// What tells the server from others.
+    /// Identifies the server in the names of files.
     identity: String,
     telemetry: Option<Telemetry>,
     verbose: bool,
-    tell: Tell,
-    /// Messages of the server that were not well-formed.
+    print: Print,
+    /// Number of malformed messages of the server.
     malformed: AtomicU64,
 }
 
-struct Logged {
+struct LogState {
     log: Log,
-    broken: bool,
+    /// Whether the last write failed.
+    is_failing: bool,
 }
 
-impl Keep {
-    /// Keeps things below the data directory. `verbose` also tells each line of the log.
+impl Storage {
+    /// Creates a storage in a folder. With `verbose` every line of the log is printed too.
     pub fn new(
         folder: PathBuf,
         identity: String,
         telemetry: Option<Telemetry>,
         verbose: bool,
-        tell: Tell,
+        print: Print,
     ) -> Self {
-        let log = Mutex::new(Logged { log: Log::new(folder.clone()), broken: false });
-        Self { log, folder, identity, telemetry, verbose, tell, malformed: AtomicU64::new(0) }
+        let log = Mutex::new(LogState { log: Log::new(folder.clone()), is_failing: false });
+        Self { log, folder, identity, telemetry, verbose, print, malformed: AtomicU64::new(0) }
     }
 
-    /// Writes what has to be written before a message is released.
+    /// Writes everything that must be written before a message is released.
     pub fn effects(&self, effects: &Effects, pins: &Mutex<Pins>) {
         for record in &effects.records {
             self.record(record);
         }
         for warning in &effects.warnings {
-            (self.tell)(&format!("warning: {warning}"));
+            (self.print)(&format!("warning: {warning}"));
         }
-        // The first is told, and how many there were at the end.
+        // The first one is reported now, and their number at the end.
         if let Some(malformed) = &effects.malformed
             && self.malformed.fetch_add(1, Ordering::Relaxed) == 0
         {
-            (self.tell)(&format!("warning: {malformed}"));
+            (self.print)(&format!("warning: {malformed}"));
         }
         if effects.pins_changed {
             let pins = pins.lock().unwrap_or_else(PoisonError::into_inner);
             if let Err(error) = save_pins(&self.folder, &self.identity, &pins) {
-                (self.tell)(&format!("warning: the pinned tools cannot be kept: {error}"));
+                (self.print)(&format!("warning: cannot write the pins: {error}"));
             }
         }
     }
 
-    /// Writes a record to the log, and its verdict to the spool if it counts.
+    /// Writes a record to the log, and queues its verdict for the server if it counts.
     pub fn record(&self, record: &Record) {
         if let Some(telemetry) = self.telemetry.as_ref().filter(|_| record.counts) {
             telemetry.track(EncodedVerdict::new(&ShippedVerdict {
@@ -93,31 +94,31 @@ impl Keep {
             }));
         }
         if self.verbose {
-            (self.tell)(line(record).trim_end());
+            (self.print)(line(record).trim_end());
         }
-        let mut logged = self.logged();
-        let written = logged.log.write(record);
-        let broke = written.is_err() && !logged.broken;
-        logged.broken = written.is_err();
-        drop(logged);
+        let mut state = self.log_state();
+        let written = state.log.write(record);
+        let is_first_failure = written.is_err() && !state.is_failing;
+        state.is_failing = written.is_err();
+        drop(state);
         if let Err(error) = written
-            && broke
+            && is_first_failure
         {
-            (self.tell)(&format!("warning: the log {} cannot be written: {error}", self.folder.display()));
+            (self.print)(&format!("warning: cannot write the log in {}: {error}", self.folder.display()));
         }
     }
 
-    /// Tells somebody a line.
-    pub fn tell(&self, what: &str) {
-        (self.tell)(what);
+    /// Prints a line for the user.
+    pub fn print(&self, line: &str) {
+        (self.print)(line);
     }
 
-    /// The end: one more attempt to deliver. What is left waits on disk for the next proxy.
+    /// Makes a last attempt to deliver verdicts. The rest stays on disk for the next proxy.
     pub fn close(&self, timeout: std::time::Duration) {
         match self.malformed.load(Ordering::Relaxed) {
             0 => {}
-            1 => (self.tell)("1 message of the server was not one well-formed JSON-RPC message"),
-            count => (self.tell)(&format!(
+            1 => (self.print)("1 message of the server was not one well-formed JSON-RPC message"),
+            count => (self.print)(&format!(
                 "{count} messages of the server were not one well-formed JSON-RPC message each"
             )),
         }
@@ -126,17 +127,17 @@ impl Keep {
         }
     }
 
-    fn logged(&self) -> MutexGuard<'_, Logged> {
+    fn log_state(&self) -> MutexGuard<'_, LogState> {
         self.log.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// The pins of a server, empty if there is no file yet. The identity tells it from others, the name is shown.
+/// Loads the pins of a server. They are empty if there is no file yet. The identity names the file; `server` is the name to show.
 pub fn load_pins(folder: &Path, identity: &str, server: &str) -> io::Result<Pins> {
     match fs::read_to_string(pins_path(folder, identity)) {
         Ok(text) => {
             let mut pins: Pins = serde_json::from_str(&text).map_err(io::Error::other)?;
-            // Older versions kept more of a command line than may be shown.
+            // Older versions stored more of a command line than may be shown.
             if pins.server != server {
                 server.clone_into(&mut pins.server);
                 save_pins(folder, identity, &pins)?;
@@ -148,11 +149,11 @@ pub fn load_pins(folder: &Path, identity: &str, server: &str) -> io::Result<Pins
     }
 }
 
-/// Keeps the pinned tools of a server, whole or not at all.
+/// Saves the pins of a server atomically.
 pub fn save_pins(folder: &Path, identity: &str, pins: &Pins) -> io::Result<()> {
     let path = pins_path(folder, identity);
     fs::create_dir_all(path.parent().unwrap_or(folder))?;
-    // Two proxies of one server may write at once.
+    // Two proxies of the same server may write at the same time, so each uses its own temporary file.
     let new = path.with_extension(format!("{}.new", std::process::id()));
     let mut file = File::create(&new)?;
     file.write_all(&serde_json::to_vec_pretty(pins).map_err(io::Error::other)?)?;

@@ -1,4 +1,4 @@
-//! A store whose writes can be held up, so that a test can look at the time in between.
+//! A store whose writes can be blocked, so that a test can act while a write is pending.
 
 use std::collections::BTreeMap;
 use std::sync::Mutex;
@@ -21,67 +21,70 @@ use renown_telemetry::account::Account;
 use renown_telemetry::facts::Batch;
 use tokio::sync::{Notify, watch};
 
-/// The store in memory behind a gate.
-pub(crate) struct Gated {
+/// The store in memory, with writes that can be blocked.
+pub(crate) struct BlockingStore {
     memory: Memory,
-    open: watch::Sender<bool>,
-    /// Whether the makers of keys are told that their key is made.
-    tells: watch::Sender<bool>,
-    come: Notify,
-    /// What the next records are refused with.
+    /// Whether writes wait before they begin.
+    blocks_writes: watch::Sender<bool>,
+    /// Whether new keys are created, but their replies wait.
+    blocks_key_replies: watch::Sender<bool>,
+    /// Notified when a write or a reply begins to wait.
+    blocked: Notify,
+    /// The error of the next call of `add_records`.
     failure: Mutex<Option<StoreError>>,
 }
 
-impl Gated {
+impl BlockingStore {
     pub(crate) fn new(clock: Clock) -> Self {
-        let (open, tells) = (watch::Sender::new(true), watch::Sender::new(true));
-        Self { memory: Memory::new(clock), open, tells, come: Notify::new(), failure: Mutex::default() }
+        let (blocks_writes, blocks_key_replies) = (watch::Sender::new(false), watch::Sender::new(false));
+        let (blocked, failure) = (Notify::new(), Mutex::default());
+        Self { memory: Memory::new(clock), blocks_writes, blocks_key_replies, blocked, failure }
     }
 
-    /// Refuses the next records.
+    /// Fails the next call of `add_records`.
     pub(crate) fn fail(&self, error: StoreError) {
         *self.failure.lock().unwrap() = Some(error);
     }
 
-    /// Holds up every write from now on.
-    pub(crate) fn shut(&self) {
-        self.open.send_replace(false);
+    /// Blocks every write from now on.
+    pub(crate) fn block(&self) {
+        self.blocks_writes.send_replace(true);
     }
 
-    /// Lets every write pass.
-    pub(crate) fn open(&self) {
-        self.open.send_replace(true);
+    /// Lets all writes continue.
+    pub(crate) fn unblock(&self) {
+        self.blocks_writes.send_replace(false);
     }
 
-    /// Makes keys from now on, and tells nobody.
-    pub(crate) fn hush(&self) {
-        self.tells.send_replace(false);
+    /// From now on, creates keys but does not reply.
+    pub(crate) fn block_key_replies(&self) {
+        self.blocks_key_replies.send_replace(true);
     }
 
-    /// Tells of every key that is made.
-    pub(crate) fn tell(&self) {
-        self.tells.send_replace(true);
+    /// Sends the replies to all created keys.
+    pub(crate) fn unblock_key_replies(&self) {
+        self.blocks_key_replies.send_replace(false);
     }
 
-    /// Waits until a write stands before the gate.
-    pub(crate) async fn has_come(&self) {
-        self.come.notified().await;
+    /// Waits until a write or a reply is blocked.
+    pub(crate) async fn wait_until_blocked(&self) {
+        self.blocked.notified().await;
     }
 
-    /// Waits at the gate, then writes.
+    /// Waits while writes are blocked, then writes.
     fn write<'a, T: Send + 'a>(&'a self, write: impl FnOnce() -> Reply<'a, T> + Send + 'a) -> Reply<'a, T> {
-        let mut open = self.open.subscribe();
+        let mut is_blocked = self.blocks_writes.subscribe();
         Box::pin(async move {
-            if !*open.borrow() {
-                self.come.notify_one();
+            if *is_blocked.borrow() {
+                self.blocked.notify_one();
             }
-            let _ = open.wait_for(|open| *open).await;
+            let _ = is_blocked.wait_for(|is_blocked| !*is_blocked).await;
             write().await
         })
     }
 }
 
-impl Store for Gated {
+impl Store for BlockingStore {
     fn append<'a>(
         &'a self,
         org: &OrgId,
@@ -134,15 +137,15 @@ impl Store for Gated {
         self.memory.saved_reply(org, key)
     }
 
-    fn create_key(&self, key: NewKey, once: Option<RequestKey<ApiKey>>) -> Reply<'_, ApiKey> {
-        let mut tells = self.tells.subscribe();
+    fn create_key(&self, key: NewKey, once: Option<Once<ApiKey>>) -> Reply<'_, ApiKey> {
+        let mut is_blocked = self.blocks_key_replies.subscribe();
         Box::pin(async move {
-            let made = self.write(move || self.memory.create_key(key, once)).await;
-            if !*tells.borrow() {
-                self.come.notify_one();
+            let created = self.write(move || self.memory.create_key(key, once)).await;
+            if *is_blocked.borrow() {
+                self.blocked.notify_one();
             }
-            let _ = tells.wait_for(|tells| *tells).await;
-            made
+            let _ = is_blocked.wait_for(|is_blocked| !*is_blocked).await;
+            created
         })
     }
 
@@ -164,7 +167,7 @@ impl Store for Gated {
     }
 }
 
-impl RunStore for Gated {
+impl RunStore for BlockingStore {
     fn add_run<'a>(
         &'a self,
         org: &OrgId,
@@ -192,7 +195,7 @@ impl RunStore for Gated {
     }
 }
 
-impl IdentityStore for Gated {
+impl IdentityStore for BlockingStore {
     fn add_reputation_events<'a>(
         &'a self,
         org: &OrgId,
@@ -223,7 +226,7 @@ impl IdentityStore for Gated {
     }
 }
 
-impl SessionStore for Gated {
+impl SessionStore for BlockingStore {
     fn add_records<'a>(
         &'a self,
         org: &OrgId,
@@ -276,7 +279,7 @@ impl SessionStore for Gated {
     }
 }
 
-impl AdminStore for Gated {
+impl AdminStore for BlockingStore {
     fn settings<'a>(&'a self, org: &OrgId) -> Reply<'a, OrgSettings> {
         self.memory.settings(org)
     }
@@ -318,7 +321,7 @@ impl AdminStore for Gated {
     }
 }
 
-impl PageStore for Gated {
+impl PageStore for BlockingStore {
     fn agent_days<'a>(&'a self, org: &OrgId, agent: &AgentId, from: Day, to: Day) -> Reply<'a, AgentDays> {
         self.memory.agent_days(org, agent, from, to)
     }

@@ -1,4 +1,4 @@
-//! Who may send without a key, one condition at a time, and that no web page gets in.
+//! Telemetry with and without a key, one condition at a time, and that no web page can send any.
 
 use std::net::Ipv4Addr;
 
@@ -9,14 +9,14 @@ use super::records::{as_json, session};
 use super::{JSON, Post, count, sessions_of};
 
 #[tokio::test]
-async fn without_a_key_each_condition_has_to_hold() {
+async fn without_a_key_every_condition_must_hold() {
     let server = start_with(Setup::default()).await;
     let post = || Post::logs(&server, JSON, as_json(&session()));
     let main = || Post { address: server.address, ..post() }.to("/otlp/v1/logs");
     for (request, said) in [
-        (post().with("Host", None), "a Host is expected"),
-        (post().with("Host", "evil.example"), "found \"evil.example\""),
-        (post().with("Host", "192.168.1.2:4318"), "found \"192.168.1.2:4318\""),
+        (post().with("Host", None), "no Host header"),
+        (post().with("Host", "evil.example"), "the Host is \"evil.example\""),
+        (post().with("Host", "192.168.1.2:4318"), "the Host is \"192.168.1.2:4318\""),
         (post().with("Origin", "http://localhost"), "web page"),
         (post().with("Origin", "null"), "web page"),
         (post().with("Forwarded", "for=192.0.2.1"), "the header forwarded"),
@@ -24,9 +24,9 @@ async fn without_a_key_each_condition_has_to_hold() {
         (post().with("X-Forwarded-Proto", "https"), "the header x-forwarded-proto"),
         (post().with("X-Real-IP", "192.0.2.1"), "the header x-real-ip"),
         (post().with("Via", "1.1 proxy"), "the header via"),
-        // A reverse proxy in front of the API is a local peer, and may send nothing that tells it from one.
-        (main(), "only taken on the OTLP ports"),
-        (main().with("Host", "evil.example"), "only taken on the OTLP ports"),
+        // A reverse proxy in front of the API is a local peer, and may look like a local agent.
+        (main(), "this port never accepts telemetry without a key"),
+        (main().with("Host", "evil.example"), "this port never accepts telemetry without a key"),
     ] {
         let reply = request.send().await;
         assert_eq!(reply.refusal(), (401, "auth_missing".to_owned()), "{request:?}");
@@ -35,14 +35,14 @@ async fn without_a_key_each_condition_has_to_hold() {
         assert_eq!(reply.header("www-authenticate"), Some("Bearer"));
         assert_eq!(count(&server).await, 0);
     }
-    // With a key none of it matters.
+    // With a key, none of these conditions matters.
     let elsewhere = post().with("Host", "evil.example").with("Origin", "null").with("Forwarded", "for=x");
     assert_eq!(elsewhere.key(&server.secret).send().await.status, 200);
     assert_eq!(count(&server).await, 1);
 }
 
 #[tokio::test]
-async fn a_key_that_is_sent_has_to_be_right_and_says_whose_the_records_are() {
+async fn a_key_must_be_valid_and_determines_the_organization() {
     let server = start_with(Setup::default()).await;
     let post = || Post::logs(&server, JSON, as_json(&session()));
     let unknown = format!("rn_pub_{}", "x".repeat(32));
@@ -66,7 +66,7 @@ async fn a_key_that_is_sent_has_to_be_right_and_says_whose_the_records_are() {
 }
 
 #[tokio::test]
-async fn a_listener_that_others_reach_and_one_that_requires_keys_take_nothing_without() {
+async fn open_listeners_and_servers_that_require_keys_refuse_telemetry_without_a_key() {
     let open = Setup { otlp_ip: Ipv4Addr::UNSPECIFIED, ..Setup::default() };
     let required = Setup { otlp_auth: OtlpAuth::Required, ..Setup::default() };
     for (setup, said) in [(open, "loopback address"), (required, "--otlp-auth required")] {
@@ -82,7 +82,7 @@ async fn a_listener_that_others_reach_and_one_that_requires_keys_take_nothing_wi
 }
 
 #[tokio::test]
-async fn a_web_page_gets_nothing_in_and_no_header_that_lets_it_try() {
+async fn a_web_page_can_send_nothing_and_gets_no_cors_header() {
     let server = start_with(Setup::default()).await;
     let post = || Post::logs(&server, JSON, as_json(&session()));
     let page = || post().with("Origin", "https://evil.example");
@@ -93,7 +93,7 @@ async fn a_web_page_gets_nothing_in_and_no_header_that_lets_it_try() {
         (page(), 401),
         (page().with("Content-Type", "text/plain"), 401),
         (page().with("Content-Type", "application/x-www-form-urlencoded"), 401),
-        // A page of an old browser, which does not say where it comes from.
+        // A page in an old browser, which sends no Origin.
         (post().with("Content-Type", "text/plain"), 415),
         (post().with("Content-Type", None), 415),
     ] {

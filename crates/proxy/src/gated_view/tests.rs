@@ -1,4 +1,4 @@
-//! What the gates see, and what they are given beside it.
+//! The view of the gates, and the extra texts.
 
 use super::*;
 
@@ -6,10 +6,10 @@ fn raw(text: &str) -> Box<RawValue> {
     RawValue::from_string(text.to_owned()).unwrap()
 }
 
-fn seen(result: &str, shape: Shape) -> (String, bool, bool) {
+fn viewed(result: &str, kind: ValueKind) -> (String, bool, bool) {
     let result = raw(result);
-    let seen = see(&result, shape);
-    (seen.json, seen.is_empty, seen.is_error)
+    let view = view(&result, kind);
+    (view.json, view.is_empty, view.is_error)
 }
 
 #[test]
@@ -44,24 +44,24 @@ fn gates_see_everything_but_data() {
         (r#"{"task":null}"#, "", true),
     ] {
         let json = if json.is_empty() { result } else { json };
-        assert_eq!(seen(result, Shape::Tool), (json.to_owned(), is_empty, false), "{result}");
+        assert_eq!(viewed(result, ValueKind::Tool), (json.to_owned(), is_empty, false), "{result}");
     }
     let contents = r#"{"contents":[{"uri":"u","blob":"AAAA"},{"text":"t"}]}"#;
-    assert_eq!(seen(contents, Shape::Other).0, contents.replace("AAAA", ""));
+    assert_eq!(viewed(contents, ValueKind::Other).0, contents.replace("AAAA", ""));
     let messages = r#"{"messages":[{"role":"user","content":{"type":"image","data":"iVBORw0KGgo="}}]}"#;
-    assert_eq!(seen(messages, Shape::Other).0, messages.replace("iVBORw0KGgo=", ""));
-    assert!(seen(r#"{"content":[],"isError":true}"#, Shape::Tool).2);
+    assert_eq!(viewed(messages, ValueKind::Other).0, messages.replace("iVBORw0KGgo=", ""));
+    assert!(viewed(r#"{"content":[],"isError":true}"#, ValueKind::Tool).2);
 }
 
 #[test]
 fn only_a_task_with_an_id_and_a_status_defers_the_result() {
-    let task = |result: &str, shape| see(&raw(result), shape).task;
-    for (result, shape) in [
-        (r#"{"task":{"taskId":"t","status":"working"}}"#, Shape::Tool),
-        (r#"{"resultType":"task","taskId":"t","status":"working"}"#, Shape::Tool),
-        (r#"{"taskId":"t","status":"working"}"#, Shape::Task),
+    let task = |result: &str, kind| view(&raw(result), kind).task;
+    for (result, kind) in [
+        (r#"{"task":{"taskId":"t","status":"working"}}"#, ValueKind::Tool),
+        (r#"{"resultType":"task","taskId":"t","status":"working"}"#, ValueKind::Tool),
+        (r#"{"taskId":"t","status":"working"}"#, ValueKind::Task),
     ] {
-        assert_eq!(task(result, shape).as_deref(), Some("t"), "{result}");
+        assert_eq!(task(result, kind).as_deref(), Some("t"), "{result}");
     }
     for result in [
         r#"{"task":null}"#,
@@ -74,33 +74,33 @@ fn only_a_task_with_an_id_and_a_status_defers_the_result() {
         r#"{"task":{"taskId":"t","status":"working"},"content":[]}"#,
         r#"{"task":{"taskId":"t","status":"working"},"structuredContent":{}}"#,
     ] {
-        assert_eq!(task(result, Shape::Tool), None, "{result}");
+        assert_eq!(task(result, ValueKind::Tool), None, "{result}");
     }
 }
 
-fn beside(result: &str) -> Vec<String> {
-    see(&raw(result), Shape::Tool).beside()
+fn extra_texts(result: &str) -> Vec<String> {
+    view(&raw(result), ValueKind::Tool).extra_texts()
 }
 
 #[test]
-fn texts_are_joined_and_text_in_base64_is_decoded() {
+fn extra_texts_are_joined_texts_and_decoded_base64() {
     let text = |text: &str| format!(r#"{{"type":"text","text":"{text}"}}"#);
-    assert_eq!(beside(&format!(r#"{{"content":[{}]}}"#, text("one"))), [] as [String; 0]);
-    assert_eq!(beside(&format!(r#"{{"content":[{},{}]}}"#, text("ghp_"), text("abc"))), ["ghp_abc"]);
+    assert_eq!(extra_texts(&format!(r#"{{"content":[{}]}}"#, text("one"))), [] as [String; 0]);
+    assert_eq!(extra_texts(&format!(r#"{{"content":[{},{}]}}"#, text("ghp_"), text("abc"))), ["ghp_abc"]);
     let blob = r#"{"type":"resource","resource":{"uri":"u","mimeType":"text/plain","blob":"aGVsbG8="}}"#;
-    assert_eq!(beside(&format!(r#"{{"content":[{blob}]}}"#)), ["hello"]);
-    assert_eq!(beside(&format!(r#"{{"content":[{},{blob}]}}"#, text("a"))), ["hello", "ahello"]);
+    assert_eq!(extra_texts(&format!(r#"{{"content":[{blob}]}}"#)), ["hello"]);
+    assert_eq!(extra_texts(&format!(r#"{{"content":[{},{blob}]}}"#, text("a"))), ["hello", "ahello"]);
     let contents = r#"{"contents":[{"uri":"u","text":"x"},{"uri":"v","text":"y"}]}"#;
-    assert_eq!(beside(contents), ["xy"]);
+    assert_eq!(extra_texts(contents), ["xy"]);
     let messages =
         r#"{"messages":[{"content":{"type":"text","text":"x"}},{"content":[{"type":"text","text":"y"}]}]}"#;
-    assert_eq!(beside(messages), ["xy"]);
+    assert_eq!(extra_texts(messages), ["xy"]);
     let svg = r#"{"content":[{"type":"image","mimeType":"image/svg+xml","data":"PHN2Zz4="}]}"#;
-    assert_eq!(beside(svg), ["<svg>"]);
+    assert_eq!(extra_texts(svg), ["<svg>"]);
 }
 
 #[test]
-fn of_a_long_text_the_ends_are_joined() {
+fn only_the_ends_of_a_long_text_are_joined() {
     let long = "é".repeat(END_BYTES);
     let mut joined = String::new();
     join(&mut joined, &format!("head{long}{long}tail"));
@@ -112,14 +112,17 @@ fn of_a_long_text_the_ends_are_joined() {
 }
 
 #[test]
-fn what_is_redacted_is_put_back_with_its_data() {
+fn a_redacted_value_keeps_its_data() {
     for value in [
         r#"{"n":12345678901234567890123,"content":[{"type":"text","text":"x@y.zz","n":1E400},{"type":"image","data":"iVBO"},{"type":"resource","resource":{"blob":"AA","uri":"u"}}],"structuredContent":{"x@y.zz":1},"_meta":{"a":1}}"#,
         r#"{"taskId":"t","result":{"content":[{"type":"text","text":"x@y.zz"},{"type":"image","data":"iVBO"}]}}"#,
         r#"{"contents":[{"uri":"u","blob":"AA"},{"text":"x@y.zz"}],"n":1E400}"#,
         r#"{"messages":[{"content":{"type":"image","data":"iVBO"}},{"content":{"type":"text","text":"x@y.zz"}}]}"#,
     ] {
-        let left = seen(value, Shape::Other).0.replace("x@y.zz", "[email address]");
-        assert_eq!(redacted(&raw(value), &left).unwrap(), value.replace("x@y.zz", "[email address]"));
+        let redacted_view = viewed(value, ValueKind::Other).0.replace("x@y.zz", "[email address]");
+        assert_eq!(
+            redacted(&raw(value), &redacted_view).unwrap(),
+            value.replace("x@y.zz", "[email address]")
+        );
     }
 }
