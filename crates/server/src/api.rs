@@ -180,7 +180,7 @@ impl Api {
     }
 
     /// Returns the id of an evaluation: the one that was sent, or a new one.
-    pub fn event_id(&self, sent: Option<EvaluationId>) -> EventId {
+    pub fn event_id(&self, sent: Option<EvaluationId>) -> NewEvaluationId {
         sent.map_or_else(
             || NewEvaluationId::Generated(EvaluationId::made(self.millis(), self.sequence.next())),
             NewEvaluationId::Sent,

@@ -46,10 +46,10 @@ struct KeyInFlight {
 
 impl Guard {
     /// Returns what the store needs to save the reply, if a key was sent.
-    pub(crate) fn once<T: ?Sized>(&self, reply: impl FnOnce() -> MakeReply<T>) -> Option<Once<T>> {
+    pub(crate) fn once<T: ?Sized>(&self, reply: impl FnOnce() -> MakeReply<T>) -> Option<RequestKey<T>> {
         let held = self.0.as_ref()?;
         let (org, key) = held.key.clone();
-        Some(Once { org, key, fingerprint: held.fingerprint, reply: reply() })
+        Some(RequestKey { org, key, fingerprint: held.fingerprint, reply: reply() })
     }
 }
 

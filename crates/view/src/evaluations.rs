@@ -44,7 +44,7 @@ pub struct GateView {
 
 impl EvaluationView {
     /// Builds the view of an evaluation. The gate results were checked before they were stored, so parsing them cannot fail.
-    pub fn of(event: &Event) -> Self {
+    pub fn of(event: &StoredEvaluation) -> Self {
         Self {
             id: event.id.clone(),
             agent_id: event.agent.clone(),

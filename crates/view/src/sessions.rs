@@ -54,7 +54,7 @@ pub struct SessionView<'s> {
     pub closed_at: Option<Timestamp>,
     /// Performance of the session; null if there is nothing to score, for example if only signals were sent.
     #[schema(value_type = Option<PerformanceShape>)]
-    pub performance: Option<Report<'s>>,
+    pub performance: Option<SessionReport<'s>>,
     /// Metrics of the traces, in short.
     pub metrics: MetricsSummary,
     /// Number of traces.
@@ -197,7 +197,7 @@ impl<'s> TraceView<'s> {
 }
 
 /// Returns the performance of a session, with the agent id that the store determined. `None` if there is nothing to score.
-pub fn report(session: &StoredSession) -> Option<Report<'_>> {
+pub fn report(session: &StoredSession) -> Option<SessionReport<'_>> {
     let report = session.ledger.as_ref()?.report()?;
     Some(SessionReport { agent_id: session.agent.as_str(), ..report })
 }

@@ -94,7 +94,13 @@ impl AgentHistory {
 
     /// Builds the history of an agent from its latest evaluations (at most 500, latest first) and from the days since
     /// [`Self::first_days`].
-    pub fn of(agent: &AgentId, today: Day, latest: &[Event], month: AgentDays, week: AgentDays) -> Self {
+    pub fn of(
+        agent: &AgentId,
+        today: Day,
+        latest: &[StoredEvaluation],
+        month: AgentDays,
+        week: AgentDays,
+    ) -> Self {
         let [month_from, week_from] = Self::first_days(today);
         Self {
             window: latest.iter().rev().map(StoredEvaluation::sample).collect(),

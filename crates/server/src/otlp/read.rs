@@ -160,7 +160,7 @@ fn in_parts<E>(
         };
         read(batch, Some(&mut full))
     };
-    if outcome.is_ok() && (too_many || batch.len() + batch.refused.len() > RECORDS_MAX) {
+    if outcome.is_ok() && (too_many || batch.len() + batch.rejected.len() > RECORDS_MAX) {
         let error = format!("the body has more than {RECORDS_MAX} records; send fewer records per request");
         return Err(ApiError::new(Code::TooLarge, error));
     }

@@ -70,7 +70,7 @@ pub(super) async fn page(
     let id: SessionId = segment(path, "session_id").map_err(|_| unknown())?;
     let session = api.store.session(&visit.org, &id, true).await?.ok_or_else(unknown)?;
     let turn = ListQuery::of(query).get("turn", "the number of a turn");
-    let (stretch, records) = records(&api, &visit.org, &session, turn).await?;
+    let (part, records) = records(&api, &visit.org, &session, turn).await?;
     let traces = session_of(&session);
     let shown = SessionPage {
         detail: &SessionDetail::of(&session),
@@ -91,8 +91,8 @@ async fn records(
     org: &OrgId,
     session: &StoredSession,
     turn: Option<usize>,
-) -> Result<(Stretch, Vec<RecordView>), PageError> {
-    let Some(ledger) = &session.ledger else { return Ok((Stretch::default(), Vec::new())) };
+) -> Result<(DrawnPart, Vec<RecordView>), PageError> {
+    let Some(ledger) = &session.ledger else { return Ok((DrawnPart::default(), Vec::new())) };
     let traces = &session.traces;
     let first = first_drawn(traces.len(), turn, session.closed_at.is_none());
     let start_of = |index: usize| traces.get(index).and_then(|trace| trace.started_at);

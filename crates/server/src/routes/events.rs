@@ -83,7 +83,7 @@ impl<'a> EventReply<'a> {
 }
 
 /// Parses a cursor. Accepts only the exact form that the server writes: no signs, no upper case.
-pub(crate) fn cursor_of(text: &str) -> Option<Seq> {
+pub(crate) fn cursor_of(text: &str) -> Option<Position> {
     let written = text.len() <= 16 && text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
     i64::from_str_radix(text, 16).ok().filter(|_| written).map(Position)
 }

@@ -129,7 +129,7 @@ pub(crate) fn make(
 }
 
 /// Stores a new key and adds it to the key ring. From then on it is valid.
-pub(crate) async fn add(api: &Api, new: NewKey, once: Option<Once<ApiKey>>) -> Result<(), ApiError> {
+pub(crate) async fn add(api: &Api, new: NewKey, once: Option<RequestKey<ApiKey>>) -> Result<(), ApiError> {
     let _changing = api.keys.changing.lock().await;
     let added = api.store.create_key(new, once).await?;
     api.keys.set(&added);

@@ -137,7 +137,7 @@ impl Store for BlockingStore {
         self.memory.saved_reply(org, key)
     }
 
-    fn create_key(&self, key: NewKey, once: Option<Once<ApiKey>>) -> Reply<'_, ApiKey> {
+    fn create_key(&self, key: NewKey, once: Option<RequestKey<ApiKey>>) -> Reply<'_, ApiKey> {
         let mut is_blocked = self.blocks_key_replies.subscribe();
         Box::pin(async move {
             let created = self.write(move || self.memory.create_key(key, once)).await;

@@ -203,7 +203,7 @@ async fn filters_narrow_lists_and_invalid_ones_are_named() {
         ("/evaluations?gate=pii&verdict=failed", "failed by gate pii", "class=\"verdict\">passed"),
         ("/evaluations?gate=schema&verdict=failed", "No evaluation matches.", "our reason"),
         ("/evaluations?agent=our-bot&verdict=passed", "One evaluation, and it passed.", "our reason"),
-        ("/evaluations?agent=unknown", "No evaluation fits.", "our-bot"),
+        ("/evaluations?agent=unknown", "No evaluation matches.", "our-bot"),
         (
             "/evaluations?verdict=maybe&from=yesterday&cursor=x",
             "Not understood and ignored: verdict “maybe”",
