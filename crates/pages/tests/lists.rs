@@ -79,7 +79,7 @@ fn evaluations_show_failed_gates_and_reasons() {
     let filter = evaluations::EvaluationFilter { gate: "pii", agent: "refund-agent", ..Default::default() };
     let html = evaluations_page(&found, filter);
     contains(&html, "<h1 data-live=\"answer\">Two of these three evaluations failed.</h1>");
-    contains(&html, "Only evaluations of agent refund-agent and with gate pii.  ");
+    contains(&html, "Only evaluations of agent refund-agent and with gate pii. ");
     contains(&html, "<code>pii</code> email address detected in output");
     assert!(!html.contains("only observes"), "the first one passed");
     contains(&html, "title=\"its gates were not sent\">–");

@@ -2,136 +2,136 @@
 
 import { Http, path, type CallOptions, type PostOptions, type StreamEvent } from "./http.js";
 
-/** An agent that is known. */
+/** A known agent. */
 export interface AddAgentReply {
   agent_id: string;
-  /** The identity of the agent, a UUIDv5 of its organization and id. */
+  /** Identity of the agent: a UUIDv5 of its organization and id. */
   identity_id: string;
 }
 
-/** An agent that is to be known. */
+/** The agent to add. */
 export interface AddAgentRequest {
   agent_id: AgentName;
 }
 
-/** What an agent's evaluations of some days were like. */
+/** The failures and latencies of an agent over a range of days. */
 export interface AgentBreakdown {
-  /** Whose evaluations. */
+  /** Id of the agent. */
   agent_id: string;
-  /** The first UTC day. */
+  /** First UTC day. */
   from: string;
-  /** The last UTC day, included. */
+  /** Last UTC day, included. */
   to: string;
-  /** Evaluations. */
+  /** Number of evaluations. */
   evaluations: number;
-  /** Those that passed. */
+  /** Number of evaluations that passed. */
   passed: number;
-  /** The gates that failed, the most often first, at most 50. */
+  /** Gates that failed evaluations, most failures first, at most 50. */
   gates: Array<GateCount>;
-  /** The tools that were evaluated, those with most failures first, at most 50. */
+  /** Tools that were evaluated, most failures first, at most 50. */
   tools: Array<ToolRow>;
-  /** How many gates and tools are not shown. */
+  /** Number of gates and tools that are left out. */
   left_out: number;
-  /** How long evaluations took. */
+  /** Latency of the evaluations. */
   latency: LatencyView;
-  /** The days that have an evaluation, the oldest first. */
+  /** Days with at least one evaluation, oldest first. */
   days: Array<DayPoint>;
-  /** The share that passed; null without an evaluation. */
+  /** Share of the evaluations that passed; null without an evaluation. */
   pass_rate?: number | null;
 }
 
-/** What the caller calls an agent: 1 to 200 characters without control characters, not `.` or `..`. */
+/** Id of an agent: 1 to 200 characters without control characters, not `.` or `..`. */
 export type AgentName = string;
 
-/** An agent in a list. What there is no evidence of is null. */
+/** An agent in a list. Values without evidence are null. */
 export interface AgentRow {
-  /** Its id. */
+  /** Id of the agent. */
   agent_id: string;
-  /** The identity of the agent, a UUIDv5 of its organization and id. */
+  /** Identity of the agent: a UUIDv5 of its organization and id. */
   identity_id: string;
-  /** When it was first named. */
+  /** Time when the agent was first named. */
   first_seen: string;
-  /** When something of it was last accepted. */
+  /** Time when evidence of the agent was last accepted. */
   last_seen: string;
-  /** Evaluations in the window. */
+  /** Number of evaluations in the window. */
   eval_count: number;
-  /** Its reputation; 0 without an evaluation, and indicative only below 50. */
+  /** Reputation score; 0 without an evaluation, and only indicative below 50 evaluations. */
   score: number;
   /** How settled the score is. */
   lifecycle: Lifecycle;
-  /** Passes counted back from the newest evaluation. */
+  /** Number of passes since the last failure. */
   streak: number;
-  /** The average latency of its evaluations. */
+  /** Average latency of the evaluations. */
   avg_latency_ms?: number | null;
-  /** Its last days, if they were asked for. */
+  /** Latest days, if they were requested. */
   days?: Array<DayPoint> | null;
-  /** The long-term reputation of its identity. */
+  /** Long-term reputation of the agent's identity. */
   identity_reputation?: IdentityBrief | null;
-  /** The session that began last. */
+  /** Session that began last. */
   latest_session?: SessionBrief | null;
-  /** The share of evaluations that passed. */
+  /** Share of the evaluations that passed. */
   pass_rate?: number | null;
-  /** The tier of the last run that has a score. */
+  /** Tier of the latest run with a score. */
   tier?: Tier | null;
 }
 
-/** Everything that is known of an agent. */
+/** Everything known about an agent. */
 export interface AgentStanding {
-  /** Its id. */
+  /** Id of the agent. */
   agent_id: string;
-  /** The identity of the agent, a UUIDv5 of its organization and id. */
+  /** Identity of the agent: a UUIDv5 of its organization and id. */
   identity_id: string;
-  /** Whether it is shown to everybody. */
+  /** Whether the agent has a public page. */
   public: boolean;
-  /** Its reputation. */
+  /** Reputation of the agent. */
   reputation: RecordReply;
-  /** The long-term reputation of its identity. */
+  /** Long-term reputation of the agent's identity. */
   identity_reputation: IdentityReply;
-  /** That of its latest run with a score. */
+  /** Tier of the latest run with a score. */
   tier: Tier;
-  /** Its latest runs. */
+  /** Latest runs. */
   runs: Array<RunReply>;
-  /** Its latest sessions. */
+  /** Latest sessions. */
   sessions: Array<Session>;
-  /** Null if it was never seen. */
+  /** Time when the agent was first named; null if the agent is unknown. */
   first_seen?: string | null;
-  /** Null if it was never seen. */
+  /** Time when evidence of the agent was last accepted; null if the agent is unknown. */
   last_seen?: string | null;
-  /** What the traces of its latest session say, in short; null without one. */
+  /** Metrics of the latest session, in short; null without a session. */
   metrics?: MetricsSummary | null;
-  /** The name under which it is. */
+  /** Name in the address of the public page. */
   slug?: string | null;
 }
 
 /** A page of agents. */
 export interface Agents {
-  /** The agents in the order that was asked for. */
+  /** Agents in the requested order. */
   agents: Array<AgentRow>;
-  /** Where the next page begins; null on the last one. */
+  /** Cursor of the next page; null on the last page. */
   next_cursor?: string | null;
 }
 
-/** Who did best. */
+/** The ranking of the agents that attempted a spec. */
 export interface CompetitionReply {
-  /** The task that agents compete on. */
+  /** Task that agents compete on. */
   spec_id: string;
-  /** Every agent with its best run, the best first. */
+  /** Every agent with its best run, best first. */
   ranking: Array<RankedReply>;
-  /** The first of the ranking, if its run completed. */
+  /** First agent of the ranking, if its run completed. */
   winner?: string | null;
 }
 
 /** One part of a score. */
 export interface ComponentReply {
   name: string;
-  /** What the part looked at. */
+  /** Values that the part was computed from. */
   inputs: Record<string, unknown>;
   points: number;
   points_max: number;
   points_lost: number;
 }
 
-/** A new key. It is shown this once. */
+/** A new key. It is shown only in this reply. */
 export interface CreateKeyReply {
   id: string;
   key: string;
@@ -139,12 +139,15 @@ export interface CreateKeyReply {
   org: string;
 }
 
-/** A key that is to be made. */
+/** The key to create. */
 export interface CreateKeyRequest {
   kind: KeyKind;
-  /** What its owner calls it. */
+  /** Label for people. */
   label?: string | null;
-  /** Its organization, which is made when it is new; the caller's own if absent. */
+  /**
+   * Organization of the key, which is created if it does not exist; default: the caller's
+   * organization.
+   */
   org?: OrgName | null;
 }
 
@@ -152,98 +155,98 @@ export interface CreateKeyRequest {
 export interface DayPoint {
   /** The day, such as `2026-11-15`. */
   day: string;
-  /** Evaluations on that day. */
+  /** Number of evaluations on that day. */
   evaluations: number;
-  /** Those that passed. */
+  /** Number of evaluations that passed. */
   passed: number;
-  /** The score after the last of them. */
+  /** Score after the last evaluation of the day. */
   score: number;
-  /** The lowest score after any of them. */
+  /** Lowest score of the day. */
   score_min: number;
-  /** The highest score after any of them. */
+  /** Highest score of the day. */
   score_max: number;
   /**
-   * By how many points the score changed on that day; null if the agent was calibrating when it
-   * began.
+   * Change of the score on that day, in points; null if the agent was calibrating at the start of
+   * the day.
    */
   change?: number | null;
 }
 
-/** What happened on one day, in numbers. */
+/** Totals of one day. */
 export interface DayTotals {
-  /** Evaluations. */
+  /** Number of evaluations. */
   evaluations: number;
-  /** Those that passed. */
+  /** Number of evaluations that passed. */
   passed: number;
-  /** Sessions that began. */
+  /** Number of sessions that began. */
   sessions: number;
-  /** What they cost in dollars, as far as they say. A session adds at most 10 000. */
+  /** Known cost of these sessions in dollars. One session adds at most 10 000. */
   cost_usd: number;
-  /** Runs that were accepted. */
+  /** Number of runs that were accepted. */
   runs: number;
   /** The UTC day. */
   day: string;
-  /** The average latency; null without an evaluation. */
+  /** Average latency; null without an evaluation. */
   avg_latency_ms?: number | null;
-  /** The share that passed; null without an evaluation. */
+  /** Share of the evaluations that passed; null without an evaluation. */
   pass_rate?: number | null;
 }
 
-/** What stays of an agent that is erased. */
+/** The erased agent. */
 export interface EraseReply {
-  /** SHA-256 of its id. */
+  /** SHA-256 of the agent's id. */
   agent_sha256: string;
 }
 
-/** A refusal as it is sent. */
+/** The body of an error reply. */
 export interface ErrorBody {
-  /** What was found and what is allowed. */
+  /** What was found and what is expected. */
   error: string;
-  /** For machines. */
+  /** The machine-readable code. */
   code: ErrorCode;
   /** The HTTP status. */
   status: number;
 }
 
-/** The machine codes. */
+/** The machine-readable codes of errors. */
 export type ErrorCode = "bad_json" | "validation_error" | "auth_missing" | "auth_format" | "auth_invalid" | "auth_revoked" | "forbidden" | "not_found" | "method_not_allowed" | "timeout" | "conflict" | "too_large" | "unsupported_media_type" | "rate_limited" | "head_too_large" | "internal" | "overloaded" | "store_unavailable" | "clock";
 
-/** The verdict on one output. A failed gate is still 200. */
+/** The verdict on one output. The status is 200 even if a gate failed. */
 export interface EvaluateReply {
-  /** The id of this evaluation, as sent or made here. */
+  /** Id of this evaluation: the one that was sent, or a new one. */
   evaluation_id: string;
   /** Whether every gate passed or was skipped. */
   passed: boolean;
-  /** One result a gate, in the configured order. */
+  /** One result per gate, in the configured order. */
   gates: Array<GateReport>;
-  /** How long the gates took. */
+  /** Latency of the gates. */
   total_latency_ms: number;
-  /** The agent's reputation right after this evaluation. */
+  /** Reputation of the agent right after this evaluation. */
   reputation: ReputationReply;
-  /** Fields of the request that are unknown and were ignored; absent if there are none. */
+  /** Unknown fields of the request, which were ignored. Absent if there are none. */
   warnings?: Array<string>;
 }
 
-/** What is to be judged. */
+/** The output to judge. */
 export interface EvaluateRequest {
-  /** Whose output it is. */
+  /** Agent that produced the output. */
   agent_id: AgentName;
-  /** The output, any JSON; it may be null but has to be there. It is never stored, logged or echoed. */
+  /** The output: any JSON value. Required, but may be null. Never stored, logged or echoed. */
   output: unknown;
   /**
-   * The caller's own id of this evaluation: its second arrival returns the first result and counts
+   * Id of this evaluation, chosen by the caller. A repeated id returns the first result and counts
    * nothing.
    */
   evaluation_id?: string | null;
-  /** What the tool was given, any JSON. It is never stored, logged or echoed. */
+  /** Input of the tool: any JSON value. Never stored, logged or echoed. */
   input?: unknown;
-  /** How long the agent took. */
+  /** Latency of the agent. */
   latency_ms?: number | null;
-  /** When that time began, in milliseconds after 1970. */
+  /** Start of that time, in milliseconds after 1970. */
   started_at?: TimeMillis | null;
-  /** The time that whoever asked for the output gives for it, in milliseconds, for `rtb.tmax-guard`. */
+  /** Time allowed for the output, in milliseconds, for `rtb.tmax-guard`. */
   tmax_ms?: number | null;
-  /** The tool that made it. */
+  /** Tool that returned the output. */
   tool?: string | null;
 }
 
@@ -254,111 +257,111 @@ export interface EventReply {
   /** Whether every gate passed. */
   passed: boolean;
   gates: Array<GateReport>;
-  /** How long the gates took. */
+  /** Latency of the gates. */
   total_latency_ms: number;
-  /** The agent's score right after this evaluation. */
+  /** Reputation score of the agent right after this evaluation. */
   reputation_score: number;
-  /** When it happened, else when it was accepted. */
+  /** Time of the evaluation; if it was not sent, the time of acceptance. */
   created_at: string;
-  /** How long the agent took, if that was said. */
+  /** Latency of the agent, if it was sent. */
   latency_ms?: number | null;
   tool_name?: string | null;
 }
 
-/** A page of the log. */
+/** A page of evaluations. */
 export interface EventsReply {
-  /** The last accepted first. */
+  /** Evaluations, the last accepted first. */
   events: Array<EventReply>;
-  /** The most that the page could hold. */
+  /** Maximum number of evaluations on the page. */
   limit: number;
-  /** How many were stepped over. */
+  /** Number of evaluations that were skipped. */
   offset: number;
-  /** How many the page has. */
+  /** Number of evaluations on the page. */
   count: number;
-  /** Where the next page begins; null on the last one. */
+  /** Cursor of the next page; null on the last page. */
   next_cursor?: string | null;
 }
 
-/** Why a score is what it is. */
+/** The explanation of a score. */
 export interface ExplainReply {
   score: number;
   formula_version: string;
-  /** The parts of the formula. */
+  /** Parts of the formula. */
   components: Array<ComponentReply>;
   next: NextReply;
 }
 
-/** What a fact is about. */
+/** The kind of a fact. */
 export type FactKind = "tool_result" | "prompt" | "api_request" | "api_error" | "tool_decision" | "feedback" | "compaction" | "refusal";
 
-/** A gate that failed on a day. */
+/** A gate that failed evaluations on a day. */
 export interface FailingGate {
-  /** The gate. */
+  /** Name of the gate. */
   gate: string;
-  /** Evaluations that it failed on that day. */
+  /** Number of evaluations that the gate failed on that day. */
   failed: number;
-  /** On the seven days before. */
+  /** Number of evaluations that the gate failed on the seven days before. */
   failed_before: number;
-  /** Whether it failed on none of these. */
+  /** Whether the gate failed no evaluation on the seven days before. */
   is_new: boolean;
 }
 
-/** A gate and the evaluations that it failed. */
+/** A gate and its failures. */
 export interface GateCount {
-  /** The gate. */
+  /** Name of the gate. */
   gate: string;
-  /** Evaluations that it failed. */
+  /** Number of evaluations that the gate failed. */
   failed: number;
 }
 
 /** The result of one gate. */
 export interface GateReport {
-  /** The name of the gate. */
+  /** Name of the gate. */
   name: string;
-  /** Whether it passed; a skipped gate passes. */
+  /** Whether the gate passed. A skipped gate passes. */
   passed: boolean;
-  /** How long it took. */
+  /** Latency of the gate. */
   latency_ms: number;
-  /** Why it failed or was skipped. */
+  /** Reason for a failure or a skip. */
   reason?: string | null;
-  /** Whether it had nothing to say. */
+  /** Whether the gate was skipped. */
   skipped?: boolean | null;
 }
 
-/** The server answers. */
+/** The health of the server. */
 export interface HealthReply {
   /** Always `ok`. */
   status: string;
-  /** The version of the program. */
+  /** Version of the program. */
   version: string;
-  /** The same for OTLP over gRPC. */
+  /** Port for OTLP over gRPC; null if it is disabled. */
   otlp_grpc_port?: number | null;
   /**
-   * The port that takes OTLP over HTTP, also without a key from this machine; null if there is
-   * none.
+   * Port for OTLP over HTTP, which may accept telemetry from this machine without a key; null if it
+   * is disabled.
    */
   otlp_http_port?: number | null;
 }
 
-/** How a score went. */
+/** The history of a score. */
 export interface HistoryReply {
-  /** Oldest first; steps without an evaluation are left out. */
+  /** Steps, oldest first. Steps without an evaluation are left out. */
   points: Array<PointReply>;
 }
 
-/** The reputation of an identity in few words. */
+/** The reputation of an identity in short. */
 export interface IdentityBrief {
-  /** The weighted mean of its categories. */
+  /** Weighted mean of the categories. */
   overall_score: number;
-  /** How much there is to go by, 0 to 1. */
+  /** Confidence from 0 to 1, which grows with the number of events. */
   confidence: number;
-  /** Events of the last 90 days. */
+  /** Number of events in the last 90 days. */
   total_events: number;
-  /** The change in a week; null if there were no events then. */
+  /** Change in the last 7 days; null if there were no events 7 days ago. */
   trend_7d?: number | null;
 }
 
-/** An event about an identity. */
+/** A reputation event of an identity. */
 export interface IdentityEventReply {
   event_id: string;
   timestamp: string;
@@ -373,11 +376,11 @@ export interface IdentityEventReply {
   reference_id?: string | null;
 }
 
-/** A page of events. */
+/** A page of reputation events. */
 export interface IdentityEventsReply {
-  /** The latest first. */
+  /** Events, newest first. */
   data: Array<IdentityEventReply>;
-  /** Where the next page begins; null on the last one. */
+  /** Cursor of the next page; null on the last page. */
   next_cursor?: string | null;
 }
 
@@ -386,125 +389,128 @@ export type IdentityName = string;
 
 /** The reputation of an identity as of a time. */
 export interface IdentityReply {
-  /** The identity. */
+  /** Id of the identity. */
   identity_id: string;
-  /** The time that the scores are of. */
+  /** Time of the scores. */
   as_of: string;
-  /** The weighted mean of the categories over 90 days. */
+  /** Weighted mean of the categories over 90 days. */
   overall_score: number;
-  /** The mean of the events about work. */
+  /** Mean of the events about work. */
   task_quality_score: number;
-  /** The mean of the events about payment. */
+  /** Mean of the events about payment. */
   economic_score: number;
-  /** The mean of the events about keys and sessions. */
+  /** Mean of the events about keys and sessions. */
   identity_hygiene_score: number;
-  /** Events in the window. */
+  /** Number of events in the window. */
   total_events: number;
-  /** Those above 0. */
+  /** Number of events with a change above 0. */
   positive_events: number;
-  /** Those below 0. */
+  /** Number of events with a change below 0. */
   negative_events: number;
-  /** How much there is to go by, 0 to 1. */
+  /** Confidence from 0 to 1, which grows with the number of events. */
   confidence: number;
-  /** The overall score a week before. */
+  /** Overall score 7 days before. */
   score_7d_ago: number;
-  /** The overall score 30 days before. */
+  /** Overall score 30 days before. */
   score_30d_ago: number;
-  /** The version of the formula. */
+  /** Version of the formula. */
   formula_version: string;
-  /** The change since then; null if there were no events then. */
+  /** Change of the overall score in 30 days; null if there were no events 30 days before. */
   trend_30d?: number | null;
-  /** The change since then; null if there were no events then. */
+  /** Change of the overall score in 7 days; null if there were no events 7 days before. */
   trend_7d?: number | null;
 }
 
 /** One verdict. */
 export interface IngestEvent {
-  /** Whose output it was. */
+  /** Agent that produced the output. */
   agent_id: AgentName;
   /** Whether every gate passed. */
   passed: boolean;
-  /** How long the gates took. */
+  /** Latency of the gates. */
   total_latency_ms: number;
-  /** The id of the evaluation: its second arrival counts nothing. */
+  /** Id of the evaluation. A repeated id counts nothing. */
   evaluation_id?: string | null;
-  /** The results of the gates. */
+  /** Results of the gates. */
   gates?: Array<GateReport> | null;
-  /** How long the agent took. */
+  /** Latency of the agent. */
   latency_ms?: number | null;
-  /** When it happened; when it is accepted, if absent. */
+  /** Time of the evaluation; default: the time of acceptance. */
   timestamp?: Moment | null;
-  /** The tool whose output it was. */
+  /** Tool that returned the output. */
   tool?: string | null;
 }
 
-/** What became of the verdicts. */
+/** The result of a batch of verdicts. */
 export interface IngestReply {
-  /** How many were counted. */
+  /** Number of verdicts that were counted. */
   accepted: number;
-  /** How many had been counted before. */
+  /** Number of verdicts that had been counted before. */
   duplicates: number;
-  /** The reputation of each agent that was named, after all of them. */
+  /** Reputation of each agent in the batch, after the whole batch. */
   reputation_updates: Array<ReputationUpdate>;
-  /** Fields of the request that are unknown and were ignored; absent if there are none. */
+  /** Unknown fields of the request, which were ignored. Absent if there are none. */
   warnings?: Array<string>;
 }
 
-/** Verdicts that were made elsewhere. */
+/** Verdicts of other programs. */
 export interface IngestRequest {
-  /** In the order in which they are to be counted. */
+  /** Verdicts, in the order in which they are counted. */
   events: Array<IngestEvent>;
 }
 
-/** What a key may do: send evidence and read scores, or also administer. */
+/** Permissions of a key: `publishable` sends evidence and reads scores, `secret` also administers. */
 export type KeyKind = "publishable" | "secret";
 
-/** A key as it is listed: never the key itself. */
+/** A key in a list, without the key itself. */
 export interface KeyReply {
   id: string;
   kind: KeyKind;
   org: string;
-  /** Its last four characters. */
+  /** Last four characters of the key. */
   last_four: string;
   created_at: string;
   label?: string | null;
-  /** To the minute. */
+  /** Time of the last use, to the minute. */
   last_used_at?: string | null;
   revoked_at?: string | null;
 }
 
 /** A page of keys. */
 export interface KeysReply {
-  /** The oldest first. */
+  /** Keys, oldest first. */
   data: Array<KeyReply>;
-  /** Where the next page begins; null on the last one. */
+  /** Cursor of the next page; null on the last page. */
   next_cursor?: string | null;
 }
 
-/** The evaluations that took longer than the bucket before and at most this long. */
+/**
+ * A bucket of a histogram: the evaluations above the bound of the previous bucket, up to its own
+ * bound.
+ */
 export interface LatencyBucket {
-  /** Evaluations. */
+  /** Number of evaluations in the bucket. */
   evaluations: number;
-  /** The upper bound; null of the last bucket, which has none. */
+  /** Upper bound, included; null for the last bucket, which has no bound. */
   at_most_ms?: number | null;
 }
 
 /**
- * Whose latency counts for reputations: that of the gates, or that of the agent where the caller
- * says it.
+ * The latency that counts for reputations: `gate`, the latency of the gates, or `agent`, the
+ * latency of the agent if it was sent.
  */
 export type LatencySource = "gate" | "agent";
 
-/** How long evaluations took. */
+/** The latency of evaluations. */
 export interface LatencyView {
-  /** Evaluations by latency, each counted once. */
+  /** Histogram of the latencies. Each evaluation is in exactly one bucket. */
   buckets: Array<LatencyBucket>;
-  /** The average; null without an evaluation. */
+  /** Average latency; null without an evaluation. */
   avg_ms?: number | null;
 }
 
 /**
- * How settled a score is: `new` without an evaluation, `calibrating` below 50, `active` below 500,
+ * How settled a score is: `new` without evaluations, `calibrating` below 50, `active` below 500,
  * then `mature`.
  */
 export type Lifecycle = "new" | "calibrating" | "active" | "mature";
@@ -512,12 +518,12 @@ export type Lifecycle = "new" | "calibrating" | "active" | "mature";
 /** A range of scores. */
 export interface MetricBand {
   band: string;
-  /** The score from which it reaches up to the next better one. */
+  /** Lowest score of the range. The range ends where the next better one begins. */
   from: number;
   meaning: string;
 }
 
-/** A metric that there is. */
+/** The definition of a metric. */
 export interface MetricDefinition {
   name: string;
   description: string;
@@ -527,36 +533,36 @@ export interface MetricDefinition {
   bands: Array<MetricBand>;
 }
 
-/** A metric, without what it was made of. */
+/** A metric, without the details of its computation. */
 export interface MetricSummary {
-  /** 0 to 1, four places. */
+  /** Score from 0 to 1, with four decimals. */
   score: number;
   /** The result in one sentence. */
   reason: string;
-  /** The score from which it passes. */
+  /** Lowest score that passes. */
   threshold: number;
   /** Whether the score reaches the threshold. */
   passed: boolean;
-  /** The name of the score's range. */
+  /** Name of the score's range. */
   band: string;
-  /** Whether there was anything to evaluate; if not, the score is 1. */
+  /** Whether any trace could be evaluated; if not, the score is 1. */
   evaluable: boolean;
-  /** The version of the formula. */
+  /** Version of the formula. */
   formula_version: string;
 }
 
-/** Both metrics, without what they were made of. */
+/** Both metrics, without the details of their computation. */
 export interface MetricsSummary {
-  /** How reliable the agent was. */
+  /** Reliability of the agent. */
   agent_reliability: MetricSummary;
-  /** How consistent its traces were. */
+  /** Consistency of the agent's traces. */
   agent_consistency: MetricSummary;
 }
 
 /** A time from 2000 to 2100: RFC 3339, or whole milliseconds after 1970. */
 export type Moment = TimeText | TimeMillis;
 
-/** The score after one more evaluation at the window's average latency. */
+/** The score after one more evaluation with the average latency of the window. */
 export interface NextReply {
   pass: number;
   fail: number;
@@ -567,43 +573,43 @@ export type OrgName = string;
 
 /** The overview of an organization. */
 export interface Overview {
-  /** The UTC day that it is about. */
+  /** UTC day of the overview. */
   day: string;
-  /** How many agents there are. */
+  /** Number of agents in the organization. */
   agents: number;
-  /** That day. */
+  /** Totals of the day. */
   today: Totals;
-  /** That day and the six before it. */
+  /** Totals of the day and the six days before it. */
   week: Totals;
-  /** The days of the last 30 on which anything happened, the oldest first. */
+  /** Totals of each of the last 30 days that has any evidence, oldest first. */
   days: Array<DayTotals>;
   /**
-   * The largest falls of that day, at most 5. Agents that were calibrating when it began are left
-   * out.
+   * Largest falls of scores on the day, at most 5. Agents that were calibrating at the start of the
+   * day are left out.
    */
   falls: Array<ScoreChange>;
-  /** The largest rises of that day, at most 5. */
+  /** Largest rises of scores on the day, at most 5. */
   rises: Array<ScoreChange>;
-  /** The gates that failed on that day, the most often first. */
+  /** Gates that failed evaluations on the day, most failures first. */
   failing_gates: Array<FailingGate>;
-  /** The first agents by score, each with its last 30 days. */
+  /** Agents with the best scores, each with its last 30 days. */
   ranking: Array<AgentRow>;
 }
 
-/** How well a session went. */
+/** The performance of a session. */
 export interface Performance {
-  /** The masque that the agent wore, or `unknown`. */
+  /** Masque of the agent, or `unknown`. */
   masque: string;
-  /** Whole minutes. */
+  /** Duration in whole minutes. */
   duration_min: number;
   dimensions: PerformanceDimensions;
-  /** 0 to 10, one decimal. */
+  /** Performance from 0 to 10, with one decimal. */
   composite: number;
   recommendation: Recommendation;
   stats: PerformanceStats;
   session_id: string;
   agent_id: string;
-  /** The kind of agent, such as `claude-code`. */
+  /** Kind of the agent, such as `claude-code`. */
   agent: string;
   formula_version: string;
   coverage: PerformanceCoverage;
@@ -612,11 +618,11 @@ export interface Performance {
   started_at?: string | null;
 }
 
-/** Which of `tools`, `prompts`, `cost` and `tokens` there is evidence of. */
+/** Which of `tools`, `prompts`, `cost` and `tokens` the evidence contains. */
 export interface PerformanceCoverage {
   present: Array<string>;
   missing: Array<string>;
-  /** Those of the present that only some of the calls have. */
+  /** Present kinds that only some of the calls have. */
   partial: Array<string>;
   /** `logs` or `spans`. */
   signal: string;
@@ -624,7 +630,7 @@ export interface PerformanceCoverage {
   cost_source: string;
 }
 
-/** 0 to 10 each, one decimal. */
+/** The dimensions of the performance, each from 0 to 10 with one decimal. */
 export interface PerformanceDimensions {
   quality: number;
   autonomy: number;
@@ -633,7 +639,7 @@ export interface PerformanceDimensions {
   cost_efficiency: number;
 }
 
-/** What else was counted. */
+/** Other counts. */
 export interface PerformanceSignals {
   api_errors: number;
   accepts: number;
@@ -641,13 +647,13 @@ export interface PerformanceSignals {
   rejects_by_user: number;
   compactions: number;
   refusals: number;
-  /** The latest: -1, 0 or 1. */
+  /** Latest rating by the user: -1, 0 or 1. */
   feedback?: number | null;
 }
 
-/** The sums that the dimensions were made of. */
+/** The sums that the dimensions are computed from. */
 export interface PerformanceStats {
-  /** Dollars, two decimals. */
+  /** Cost in dollars, with two decimals. */
   total_cost: number;
   total_tools: number;
   tools_ok: number;
@@ -659,160 +665,167 @@ export interface PerformanceStats {
 
 /** One step of a history. */
 export interface PointReply {
-  /** Where the step begins. */
+  /** Start of the step. */
   at: string;
-  /** The score after its last evaluation. */
+  /** Score after the last evaluation of the step. */
   score: number;
-  /** How many evaluations it has. */
+  /** Number of evaluations in the step. */
   evaluations: number;
 }
 
-/** How an agent is shown. */
+/** The publication of an agent. */
 export interface PublishReply {
   agent_id: string;
   public: boolean;
   slug?: string | null;
 }
 
-/** Whether an agent is shown to everybody. */
+/** The publication of an agent to change. */
 export interface PublishRequest {
-  /** Whether everybody may see it; if absent as before. */
+  /** Whether the agent is public; default: as before. */
   public?: boolean | null;
-  /** The name under which it is shown; if absent the one it has, or one made from its id. */
+  /** Name in the public address; default: the current name, or one derived from the id. */
   slug?: string | null;
 }
 
 /** An agent with its best run. */
 export interface RankedReply {
-  /** Its place, from 1. */
+  /** Rank of the agent, from 1. */
   rank: number;
-  /** Whose run it is. */
+  /** Id of the agent. */
   agent_id: string;
-  /** Its id. */
+  /** Id of its best run. */
   run_id: string;
-  /** The name of the score's range. */
+  /** Name of the score's range. */
   tier: Tier;
-  /** The parts of the score. */
+  /** Parts of the score. */
   axes?: RunAxes | null;
-  /** The branch with its work. */
+  /** Branch with the work of the run. */
   branch?: string | null;
-  /** The pull request with its work. */
+  /** Pull request with the work of the run. */
   pull_request?: string | null;
-  /** The scorecard. */
+  /** Score from 0 to 100; null after an internal error. */
   score?: number | null;
-  /** How long it took in milliseconds. */
+  /** Wall time of the run, in milliseconds. */
   wall_ms?: number | null;
 }
 
-/** The store takes writes. */
+/** The readiness of the store. */
 export interface ReadyReply {
   /** Always `ready`. */
   status: string;
   /**
-   * The time that everything gets which is accepted now, while the system clock shows an earlier
-   * one. It was ahead, or it is late. After five minutes times follow the clock again.
+   * Only while the system clock shows an earlier time than already stored evidence, because it was
+   * ahead or is late: the time that all new evidence gets. After five minutes new evidence gets the
+   * time of the clock again.
    */
   standstill?: string | null;
 }
 
-/** What to do with the masque. */
+/** The recommendation for the masque. */
 export type Recommendation = "keep" | "review" | "doff";
 
 /** The reputation of an agent. */
 export interface RecordReply {
-  /** The agent. */
+  /** Id of the agent. */
   agent_id: string;
-  /** 0 to 1000. */
+  /** Score from 0 to 1000. */
   score: number;
   /** How settled the score is. */
   lifecycle: Lifecycle;
   /** The same as `lifecycle`. */
   status: Lifecycle;
-  /** Evaluations in the window. */
+  /** Number of evaluations in the window. */
   eval_count: number;
   /** The same as `eval_count`. */
   evaluations: number;
-  /** The most evaluations that count. */
+  /** Maximum number of evaluations in the window. */
   window_size: number;
-  /** Those that passed. */
+  /** Number of evaluations in the window that passed. */
   passed: number;
-  /** The share that passed, 0 to 1. */
+  /** Share of the evaluations that passed, from 0 to 1. */
   pass_rate: number;
-  /** The average of the latencies that count. */
+  /** Average latency of the evaluations in the window. */
   avg_latency_ms: number;
-  /** Passes counted back from the newest. */
+  /** Number of passes since the last failure. */
   streak: number;
-  /** The version of the formula. */
+  /** Version of the formula. */
   formula_version: string;
 }
 
 /** A page of records. */
 export interface RecordsPage {
-  /** The records in their order: spans and what has no time first, then by time. */
+  /** Records: first spans and records without a time, then log records by time. */
   data: Array<SessionRecord>;
-  /** Where the next page begins; null on the last one. */
+  /** Cursor of the next page; null on the last page. */
   next_cursor?: string | null;
 }
 
-/** What an event refers to: `session`, `transaction` or `attestation`; empty for nothing. */
+/**
+ * Kind of the thing that an event refers to: `session`, `transaction` or `attestation`; empty if it
+ * refers to nothing.
+ */
 export type ReferenceType = string;
 
-/** Every metric that there is. */
+/** All session metrics. */
 export interface RegistryReply {
   data: Array<MetricDefinition>;
   /** Always null: there is one page. */
   next_cursor?: string | null;
 }
 
-/** What an event is about: work, payment, or keys and sessions. */
+/** Category of an event: work, payment, or keys and sessions. */
 export type ReputationCategory = "task_quality" | "economic" | "identity_hygiene";
 
-/** An event about an identity. */
+/** A reputation event. */
 export interface ReputationEventRequest {
-  /** Its own id: an event counts once however often it is sent, and the first copy stands. */
+  /** Id of the event. A repeated event counts once; the first copy is kept. */
   event_id: string;
-  /** When it happened: at most three years ago, at most a day ahead. */
+  /** Time of the event: at most three years in the past and one day in the future. */
   timestamp: Moment;
   category: ReputationCategory;
-  /** The name of its kind, such as `task_completed`. */
+  /** Kind of the event, such as `task_completed`. */
   event_type: string;
-  /** How it moves its category. */
+  /** Change of the score of its category. */
   score_delta: number;
-  /** The agent it is about. */
+  /** The agent. Required unless `identity_id` is given. */
   agent_id?: AgentName | null;
   attributes?: Record<string, string> | null;
-  /** How sure you are; 1 if absent. */
+  /**
+   * How sure the sender is, from 0 to 1; default: 1. It is stored and returned, but does not change
+   * scores.
+   */
   confidence?: number | null;
-  /** Whom it is about; or say `agent_id`. */
+  /** Identity of the agent. Required unless `agent_id` is given. */
   identity_id?: IdentityName | null;
   reference_id?: string | null;
   reference_type?: ReferenceType | null;
 }
 
-/** What became of the events. */
+/** The result of a batch of events. */
 export interface ReputationEventsReply {
-  /** How many were counted. */
+  /** Number of events that were counted. */
   accepted: number;
-  /** How many had been counted before. */
+  /** Number of events that had been counted before. */
   duplicates: number;
 }
 
-/** Events about identities. */
+/** Reputation events. */
 export interface ReputationEventsRequest {
-  /** 1 to 1000 events. */
+  /** List of 1 to 1000 events. */
   events: Array<ReputationEventRequest>;
 }
 
 /** The short form of a reputation. */
 export interface ReputationReply {
-  /** 0 to 1000. */
+  /** Score from 0 to 1000. */
   score: number;
   lifecycle: Lifecycle;
-  /** Evaluations in the window, at most 500. */
+  /** Number of evaluations in the window, at most 500. */
   eval_count: number;
 }
 
-/** An agent's reputation after the verdicts. */
+/** The reputation of an agent after the batch. */
 export interface ReputationUpdate {
   agent_id: string;
   score: number;
@@ -820,7 +833,7 @@ export interface ReputationUpdate {
   eval_count: number;
 }
 
-/** The axes of a score, 0 to 100 each. */
+/** The axes of a score, each from 0 to 100. */
 export interface RunAxes {
   completion: number;
   error_rate: number;
@@ -828,94 +841,97 @@ export interface RunAxes {
   resource_efficiency: number;
 }
 
-/** What the wall time was compared with. */
+/** The baseline of the wall time. */
 export interface RunBaseline {
   runs: number;
-  /** The median of the runs; null without one. */
+  /** Median wall time of the compared runs; null without such runs. */
   p50_ms?: number | null;
 }
 
 /** 1 to 200 characters without control characters, not `.` or `..`. */
 export type RunName = string;
 
-/** How a run ended: all of it worked, some of it did, or nothing usable came out. */
+/**
+ * The outcome of a run: `completed` (all gates passed), `blocked` (partial progress) or `failed`
+ * (no usable output).
+ */
 export type RunOutcome = "completed" | "blocked" | "failed";
 
-/** A run with all that is known of it. */
+/** A run with everything known about it. */
 export interface RunReply {
-  /** Its id. */
+  /** Id of the run. */
   run_id: string;
-  /** Whose run it is. */
+  /** Id of the agent. */
   agent_id: string;
-  /** The workspace whose runs it is compared with. */
+  /** Workspace of the run, whose runs are compared with each other. */
   workspace: string;
-  /** The name of the score's range. */
+  /** Name of the score's range. */
   tier: Tier;
-  /** The version of the formula. */
+  /** Version of the formula. */
   formula_version: string;
-  /** Axes that could not be computed and are 50. */
+  /** Axes that could not be computed and have the default value 50. */
   defaulted: Array<string>;
   /**
-   * Parts of what was sent that do not count: impossible ones, which are as good as absent, and
-   * unknown fields.
+   * Parts of the request that do not count: invalid values, which count as absent, and unknown
+   * fields.
    */
   warnings: Array<string>;
-  /** When it was scored. */
+  /** Time when the run was scored. */
   scored_at: string;
-  /** How it ended. */
+  /** Outcome of the run. */
   outcome: RunOutcome;
-  /** What it consumed. */
+  /** Resource usage of the run. */
   resources: RunResources;
-  /** When it ended. */
+  /** End of the run. */
   finished_at: string;
-  /** The parts of the score. */
+  /** Parts of the score. */
   axes?: RunAxes | null;
-  /** What its wall time was compared with. */
+  /** Baseline that the wall time was compared with. */
   baseline?: RunBaseline | null;
-  /** 0 to 100; null if scoring failed inside. */
+  /** Score from 0 to 100; null after an internal error. */
   score?: number | null;
-  /** The task that agents compete on. */
+  /** Task that agents compete on. */
   spec_id?: string | null;
-  /** What else was sent. */
+  /** Other data that was sent with the run. */
   attributes?: Record<string, unknown> | null;
-  /** The branch with its work. */
+  /** Branch with the work of the run. */
   branch?: string | null;
-  /** The pull request with its work. */
+  /** Pull request with the work of the run. */
   pull_request?: string | null;
-  /** Its stages, as they were sent. */
+  /** Stages of the run, as they were sent. */
   stages?: Array<RunStage> | null;
-  /** When it began. */
+  /** Start of the run. */
   started_at?: string | null;
-  /** How long it took in milliseconds. */
+  /** Wall time of the run, in milliseconds. */
   wall_ms?: number | null;
 }
 
-/** A run that is finished. */
+/** A finished run. */
 export interface RunRequest {
   agent_id: AgentName;
   outcome: RunOutcome;
-  /** Whatever else you want to keep with it, up to 64 KiB. */
+  /** Any other data to store with the run, up to 64 KiB. */
   attributes?: Record<string, unknown> | null;
-  /** The branch with its work. */
+  /** Branch with the work of the run. */
   branch?: string | null;
-  /** When it ended; when it was accepted if absent. */
+  /** End of the run; default: the time of acceptance. */
   finished_at?: Moment | null;
-  /** The pull request with its work. */
+  /** Pull request with the work of the run. */
   pull_request?: string | null;
   resources?: RunResources | null;
-  /** What you call the run; `run_` and a ULID if absent. Sent again it returns the first scorecard. */
+  /** Id of the run; default: `run_` and a ULID. A repeated id returns the first scorecard. */
   run_id?: RunName | null;
-  /** The task that agents compete on. */
+  /** Task that agents compete on. */
   spec_id?: RunName | null;
   stages?: Array<RunStage> | null;
   started_at?: Moment | null;
-  /** How long the run took, in milliseconds. */
+  /** Wall time of the run, in milliseconds. */
   wall_ms?: number | null;
-  /** The runs of a workspace are compared with each other; `default` if absent. */
+  /** Workspace, whose runs are compared with each other; default: `default`. */
   workspace?: RunName | null;
 }
 
-/** What a run consumed, as far as it is known. */
+/** The known resource usage of a run. */
 export interface RunResources {
   cpu_periods?: number | null;
   cpu_throttled_ms?: number | null;
@@ -928,175 +944,184 @@ export interface RunResources {
 export interface RunStage {
   name: string;
   passed: boolean;
-  /** How often it was tried; once if absent. */
+  /** Number of attempts; default: 1. */
   attempts?: number | null;
 }
 
 /** A page of runs. */
 export interface RunsReply {
-  /** The last accepted first. */
+  /** Runs, the last accepted first. */
   data: Array<RunReply>;
-  /** Where the next page begins; null on the last one. */
+  /** Cursor of the next page; null on the last page. */
   next_cursor?: string | null;
 }
 
-/** How the score of an agent changed on a day, and why. */
+/** The change of an agent's score on a day, with its cause. */
 export interface ScoreChange {
-  /** Whose score. */
+  /** Id of the agent. */
   agent_id: string;
-  /** By how many points. */
+  /** Change of the score, in points. */
   change: number;
-  /** The score before the first evaluation of the day. */
+  /** Score before the first evaluation of the day. */
   score_before: number;
-  /** The score after the last one. */
+  /** Score after the last evaluation of the day. */
   score: number;
-  /** Evaluations of the day. */
+  /** Number of evaluations on the day. */
   evaluations: number;
-  /** Those that failed. */
+  /** Number of evaluations that failed. */
   failed: number;
-  /** The cause in one sentence. */
+  /** Cause of the change, in one sentence. */
   cause: string;
-  /** The gate that failed most often; null if none did. */
+  /** Gate with the most failures; null if no gate failed. */
   gate?: string | null;
 }
 
 /** The scorecard of a run. */
 export interface ScoreReply {
-  /** Its id. */
+  /** Id of the run. */
   run_id: string;
-  /** Whose run it is. */
+  /** Id of the agent. */
   agent_id: string;
-  /** The workspace whose runs it is compared with. */
+  /** Workspace of the run, whose runs are compared with each other. */
   workspace: string;
-  /** The name of the score's range. */
+  /** Name of the score's range. */
   tier: Tier;
-  /** The version of the formula. */
+  /** Version of the formula. */
   formula_version: string;
-  /** Axes that could not be computed and are 50. */
+  /** Axes that could not be computed and have the default value 50. */
   defaulted: Array<string>;
   /**
-   * Parts of what was sent that do not count: impossible ones, which are as good as absent, and
-   * unknown fields.
+   * Parts of the request that do not count: invalid values, which count as absent, and unknown
+   * fields.
    */
   warnings: Array<string>;
-  /** When it was scored. */
+  /** Time when the run was scored. */
   scored_at: string;
-  /** The parts of the score. */
+  /** Parts of the score. */
   axes?: RunAxes | null;
-  /** What its wall time was compared with. */
+  /** Baseline that the wall time was compared with. */
   baseline?: RunBaseline | null;
-  /** 0 to 100; null if scoring failed inside. */
+  /** Score from 0 to 100; null after an internal error. */
   score?: number | null;
-  /** The task that agents compete on. */
+  /** Task that agents compete on. */
   spec_id?: string | null;
 }
 
 /** A session. */
 export interface Session {
-  /** Its id. */
+  /** Id of the session. */
   session_id: string;
-  /** Whose it is. */
+  /** Id of the agent. */
   agent_id: string;
-  /** Whether something of it is still expected. */
+  /** Whether the session may still receive records. */
   open: boolean;
-  /** When something of it arrived last. */
+  /** Time when data of the session last arrived. */
   last_seen: string;
-  /** What its traces say, in short. */
+  /** Metrics of the traces, in short. */
   metrics: MetricsSummary;
-  /** How many traces it has. */
+  /** Number of traces. */
   trace_count: number;
-  /** Since when it is over. */
+  /** Time when the session was closed; null while it is open. */
   closed_at?: string | null;
-  /** Its last event. */
+  /** Time of the last event; null if no event has a time. */
   ended_at?: string | null;
-  /** How well it went; null where only signals were sent. */
+  /**
+   * Performance of the session; null if there is nothing to score, for example if only signals were
+   * sent.
+   */
   performance?: Performance | null;
-  /** Its first event; null if none has a time. */
+  /** Time of the first event; null if no event has a time. */
   started_at?: string | null;
 }
 
-/** A session in few words. */
+/** A session in short. */
 export interface SessionBrief {
-  /** Its id. */
+  /** Id of the session. */
   session_id: string;
-  /** When it began. */
+  /** Start of the session. */
   started_at: string;
-  /** Whether something of it is still expected. */
+  /** Whether the session may still receive records. */
   open: boolean;
-  /** How well it went, 0 to 10; null without anything to score. */
+  /** Performance from 0 to 10; null if there is nothing to score. */
   performance?: number | null;
-  /** What to do with its masque. */
+  /** Recommendation for the masque of the session. */
   recommendation?: Recommendation | null;
 }
 
 /** A session with its traces. */
 export interface SessionDetail {
-  /** Its id. */
+  /** Id of the session. */
   session_id: string;
-  /** Whose it is. */
+  /** Id of the agent. */
   agent_id: string;
-  /** Whether something of it is still expected. */
+  /** Whether the session may still receive records. */
   open: boolean;
-  /** When something of it arrived last. */
+  /** Time when data of the session last arrived. */
   last_seen: string;
-  /** What its traces say, in short. */
+  /** Metrics of the traces, in short. */
   metrics: MetricsSummary;
-  /** How many traces it has. */
+  /** Number of traces. */
   trace_count: number;
-  /** Its traces. */
+  /** Traces of the session. */
   traces: Array<SessionTrace>;
-  /** Since when it is over. */
+  /** Time when the session was closed; null while it is open. */
   closed_at?: string | null;
-  /** Its last event. */
+  /** Time of the last event; null if no event has a time. */
   ended_at?: string | null;
-  /** How well it went; null where only signals were sent. */
+  /**
+   * Performance of the session; null if there is nothing to score, for example if only signals were
+   * sent.
+   */
   performance?: Performance | null;
-  /** Its first event; null if none has a time. */
+  /** Time of the first event; null if no event has a time. */
   started_at?: string | null;
 }
 
-/** One fact of a record. What a fact of its kind does not have, or what was not said, is absent. */
+/**
+ * One fact of a record. A field is absent if facts of this kind do not have it, or if its value is
+ * unknown.
+ */
 export interface SessionFact {
-  /** What it is about. */
+  /** Kind of the fact. */
   kind: FactKind;
   /** Whether the call of the tool was allowed. */
   accepted?: boolean | null;
-  /** Tokens that were written to the cache. */
+  /** Number of tokens that were written to the cache. */
   cache_creation_tokens?: number | null;
-  /** Tokens that were read from the cache. */
+  /** Number of tokens that were read from the cache. */
   cache_read_tokens?: number | null;
-  /** What it cost in dollars. */
+  /** Cost in dollars. */
   cost_usd?: number | null;
-  /** Who decided: `user`, `policy`, `hook` or `unknown`. */
+  /** Who allowed or denied the call: `user`, `policy`, `hook` or `unknown`. */
   decided_by?: string | null;
-  /** How long it took. */
+  /** Duration of the call. */
   duration_ms?: number | null;
-  /** The kind of error. */
+  /** Type of the error. */
   error_type?: string | null;
-  /** Tokens that were sent. */
+  /** Number of input tokens. */
   input_tokens?: number | null;
-  /** The model. */
+  /** Name of the model. */
   model?: string | null;
   /** Whether the call succeeded. */
   ok?: boolean | null;
-  /** Tokens that came back. */
+  /** Number of output tokens. */
   output_tokens?: number | null;
-  /** -1, 0 or 1. */
+  /** Rating by the user: -1, 0 or 1. */
   rating?: number | null;
-  /** The HTTP status of a call that failed. */
+  /** HTTP status of a failed call. */
   status?: number | null;
-  /** And after. */
+  /** Number of tokens in the context after the compaction. */
   tokens_after?: number | null;
-  /** Tokens of the context before it was made shorter. */
+  /** Number of tokens in the context before the compaction. */
   tokens_before?: number | null;
-  /** The tool. */
+  /** Name of the tool. */
   tool?: string | null;
 }
 
 /** A metric of a session. */
 export interface SessionMetric {
   name: string;
-  /** 0 to 1, four places. */
+  /** Score from 0 to 1, with four decimals. */
   score: number;
   reason: string;
   threshold: number;
@@ -1105,9 +1130,9 @@ export interface SessionMetric {
   evaluable: boolean;
   formula_version: string;
   /**
-   * What the score was made of: how many traces there are and were evaluated, and if any were, the
-   * weights, the risks of each trace with the `source` of its signals, and how they were put
-   * together.
+   * Details of the computation: the number of traces and of evaluated traces, and, if any were
+   * evaluated, the weights, the risks of each trace with the `source` of its signals, and how the
+   * risks were combined.
    */
   metadata: Record<string, unknown>;
 }
@@ -1118,40 +1143,40 @@ export interface SessionMetrics {
   agent_consistency: SessionMetric;
 }
 
-/** A session, as its agent names it: 1 to 256 bytes. */
+/** Id of a session, as its agent reports it: 1 to 256 bytes. */
 export type SessionName = string;
 
 /** A record of a session. */
 export interface SessionRecord {
   /** `logs` or `spans`. */
   signal: string;
-  /** The kind of agent that it comes from, such as `claude-code`. */
+  /** Kind of the agent that sent the record, such as `claude-code`. */
   agent: string;
-  /** What it says. */
+  /** Facts of the record. */
   facts: Array<SessionFact>;
-  /** When it happened; of a span, when it began. */
+  /** Time of the record. For a span: its start. */
   at?: string | null;
-  /** When a span ended. */
+  /** End of a span. */
   until?: string | null;
 }
 
 /** A trace of a session. */
 export interface SessionTrace {
-  /** Its id. */
+  /** Id of the trace. */
   trace_id: string;
-  /** The signals that are known, by name. */
+  /** Known signals by name. */
   signals: Record<string, number>;
-  /** Whether they were sent, or derived from telemetry. */
+  /** Whether the signals were sent, or derived from telemetry. */
   source?: SignalSource | null;
-  /** When it began. */
+  /** Start of the trace. */
   started_at?: string | null;
 }
 
 /** A page of sessions. */
 export interface SessionsReply {
-  /** The last to begin first. */
+  /** Sessions, the one that began last first. */
   data: Array<Session>;
-  /** Where the next page begins; null on the last one. */
+  /** Cursor of the next page; null on the last page. */
   next_cursor?: string | null;
 }
 
@@ -1160,25 +1185,25 @@ export interface SettingsReply {
   latency_source: LatencySource;
 }
 
-/** Settings that change; what is absent stays. */
+/** The settings to change. Absent settings stay as they are. */
 export interface SettingsRequest {
   latency_source?: LatencySource | null;
 }
 
-/** Where signals come from: `sent`, `derived`, or some of each, `mixed`. */
+/** The source of signals: `sent`, `derived` from telemetry, or `mixed`. */
 export type SignalSource = "sent" | "derived" | "mixed";
 
-/** What was kept. */
+/** The result of sending signals. */
 export interface SignalsReply {
-  /** How many traces. */
+  /** Number of traces that were stored. */
   accepted: number;
 }
 
 /** Signals of the traces of a session. */
 export interface SignalsRequest {
-  /** Each trace once. */
+  /** Traces with their signals. Each trace may appear only once. */
   traces: Array<TraceRequest>;
-  /** Whose session it is, where its telemetry names nobody. */
+  /** Agent of the session. Used only if its telemetry names no agent. */
   agent_id?: AgentName | null;
 }
 
@@ -1193,127 +1218,127 @@ export type TimeText = string;
 
 /** A tool and its evaluations. */
 export interface ToolRow {
-  /** The tool. */
+  /** Name of the tool. */
   tool: string;
-  /** Its evaluations. */
+  /** Number of evaluations of the tool. */
   evaluations: number;
-  /** Those that failed. */
+  /** Number of evaluations that failed. */
   failed: number;
 }
 
-/** What happened, in numbers. */
+/** Totals of one or several days. */
 export interface Totals {
-  /** Evaluations. */
+  /** Number of evaluations. */
   evaluations: number;
-  /** Those that passed. */
+  /** Number of evaluations that passed. */
   passed: number;
-  /** Sessions that began. */
+  /** Number of sessions that began. */
   sessions: number;
-  /** What they cost in dollars, as far as they say. A session adds at most 10 000. */
+  /** Known cost of these sessions in dollars. One session adds at most 10 000. */
   cost_usd: number;
-  /** Runs that were accepted. */
+  /** Number of runs that were accepted. */
   runs: number;
-  /** The average latency; null without an evaluation. */
+  /** Average latency; null without an evaluation. */
   avg_latency_ms?: number | null;
-  /** The share that passed; null without an evaluation. */
+  /** Share of the evaluations that passed; null without an evaluation. */
   pass_rate?: number | null;
 }
 
 /** A trace. */
 export interface TraceRequest {
-  /** 1 to 512 bytes. */
+  /** Id of the trace: 1 to 512 bytes. */
   trace_id: string;
-  /** Absent is the same as empty: the trace counts, and the metrics skip it. */
+  /** Signals of the trace. Without signals, the trace is stored but the metrics skip it. */
   signals?: TraceSignals;
-  /** When it began, which is its place among the others. */
+  /** Start of the trace. It determines the order of the traces. */
   started_at?: Moment | null;
 }
 
-/** Signals of a trace, each from 0 to 1, where 1 is good. One that is absent is unknown. */
+/** Signals of a trace, each from 0 (bad) to 1 (good). An absent signal is unknown. */
 export interface TraceSignals {
-  /** How coherent its steps were. */
+  /** How coherent the steps were. */
   coherence?: number | null;
-  /** How sure the agent was. */
+  /** How confident the agent was. */
   confidence?: number | null;
   /** How free of loops the trace was. */
   loop_detection?: number | null;
-  /** How right its choice and use of tools was. */
+  /** How correctly the agent chose and used tools. */
   tool_correctness?: number | null;
 }
 
 /** What listAgents may ask for. */
 export interface ListAgentsQuery {
-  /** How many at most */
+  /** Maximum number of rows */
   limit?: number;
-  /** The `next_cursor` of the page before, with the same `sort` */
+  /** `next_cursor` of the previous page, with the same `sort` */
   cursor?: string;
-  /** Only those whose id contains this, in any case */
+  /** Only agents whose id contains this text, ignoring case */
   q?: string;
   /**
-   * `last_seen` (the default); `score`, the best first: agents with 50 evaluations or more, then
-   * those that are calibrating, then those without evaluations; `name`; or `evaluations`, the most
-   * first
+   * `last_seen` (the default); `score`: first agents with 50 evaluations or more, best score first,
+   * then calibrating agents, then agents without evaluations; `name`; or `evaluations`, highest
+   * number first
    */
   sort?: string;
-  /** Show the last days of each agent, this many */
+  /** Number of latest days to return per agent */
   days?: number;
 }
 
 /** What eraseAgent may ask for. */
 export interface EraseAgentQuery {
-  /** The agent once more */
+  /** The `agent_id` again, as a confirmation */
   confirm: AgentName;
 }
 
 /** What getBreakdown may ask for. */
 export interface GetBreakdownQuery {
-  /** A time in the first day */
+  /** A time on the first day */
   from?: TimeText;
-  /** A time in the last day */
+  /** A time on the last day */
   to?: TimeText;
 }
 
 /** What listEvents may ask for. */
 export interface ListEventsQuery {
-  /** How many at most */
+  /** Maximum number of rows */
   limit?: number;
-  /** How many to step over */
+  /** Number of rows to skip */
   offset?: number;
-  /** The `next_cursor` of the page before */
+  /** `next_cursor` of the previous page */
   cursor?: string;
-  /** Only of this agent */
+  /** Only evaluations of this agent */
   agent_id?: AgentName;
-  /** Only of this tool */
+  /** Only evaluations of this tool */
   tool?: string;
-  /** Only those in which this gate took part */
+  /** Only evaluations with a result of this gate */
   gate?: string;
-  /** Only those that passed, or that did not */
+  /** Only evaluations that passed, or that failed */
   passed?: boolean;
-  /** Only those that happened at this time or later */
+  /** Only evaluations at this time or later */
   from?: TimeText;
-  /** Only those that happened at this time or earlier */
+  /** Only evaluations at this time or earlier */
   to?: TimeText;
 }
 
 /** What listIdentityEvents may ask for. */
 export interface ListIdentityEventsQuery {
-  /** How many at most */
+  /** Maximum number of rows */
   limit?: number;
-  /** The `next_cursor` of the page before */
+  /** `next_cursor` of the previous page */
   cursor?: string;
 }
 
 /** What getIdentityReputation may ask for. */
 export interface GetIdentityReputationQuery {
-  /** As of this time; now if absent */
+  /** Time of the reputation; default: now */
   as_of?: TimeText;
 }
 
 /** What listKeys may ask for. */
 export interface ListKeysQuery {
-  /** How many at most */
+  /** Maximum number of rows */
   limit?: number;
-  /** The `next_cursor` of the page before */
+  /** `next_cursor` of the previous page */
   cursor?: string;
   /** The organization */
   org?: OrgName;
@@ -1321,65 +1346,65 @@ export interface ListKeysQuery {
 
 /** What getOverview may ask for. */
 export interface GetOverviewQuery {
-  /** The day, such as `2026-11-15`; today if absent */
+  /** The day, such as `2026-11-15`; default: today */
   day?: string;
-  /** How many agents are ranked */
+  /** Number of agents in the ranking */
   limit?: number;
 }
 
 /** What getReputationHistory may ask for. */
 export interface GetReputationHistoryQuery {
-  /** Where the first step begins */
+  /** Start of the first step */
   from?: TimeText;
-  /** Where the last step ends */
+  /** End of the last step */
   to?: TimeText;
-  /** How many steps */
+  /** Number of steps */
   points?: number;
 }
 
 /** What listRuns may ask for. */
 export interface ListRunsQuery {
-  /** How many at most */
+  /** Maximum number of rows */
   limit?: number;
-  /** The `next_cursor` of the page before */
+  /** `next_cursor` of the previous page */
   cursor?: string;
-  /** Only of this agent */
+  /** Only runs of this agent */
   agent_id?: AgentName;
-  /** Only of this workspace */
+  /** Only runs in this workspace */
   workspace?: RunName;
   /** Only attempts at this spec */
   spec_id?: RunName;
-  /** Only of this tier */
+  /** Only runs with this tier */
   tier?: string;
-  /** Only those that ended at this time or later */
+  /** Only runs that ended at this time or later */
   from?: TimeText;
-  /** Only those that ended at this time or earlier */
+  /** Only runs that ended at this time or earlier */
   to?: TimeText;
 }
 
 /** What listSessions may ask for. */
 export interface ListSessionsQuery {
-  /** How many at most */
+  /** Maximum number of rows */
   limit?: number;
-  /** The `next_cursor` of the page before */
+  /** `next_cursor` of the previous page */
   cursor?: string;
-  /** Only of this agent */
+  /** Only sessions of this agent */
   agent_id?: AgentName;
-  /** Only those that began at this time or later */
+  /** Only sessions that began at this time or later */
   from?: TimeText;
-  /** Only those that began at this time or earlier */
+  /** Only sessions that began at this time or earlier */
   to?: TimeText;
 }
 
 /** What getSessionMetrics may ask for. */
 export interface GetSessionMetricsQuery {
   /**
-   * A JSON object with weights from 0 to 10 of any of `confidence`, `loop_detection`,
+   * A JSON object with weights from 0 to 10 for any of `confidence`, `loop_detection`,
    * `tool_correctness`, `coherence`
    */
   signal_weights?: string;
   /**
-   * A JSON object with the score from 0 to 1 from which `agent_reliability` or `agent_consistency`
+   * A JSON object with the score from 0 to 1 at which `agent_reliability` or `agent_consistency`
    * passes
    */
   thresholds?: string;
@@ -1387,33 +1412,33 @@ export interface GetSessionMetricsQuery {
 
 /** What listSessionRecords may ask for. */
 export interface ListSessionRecordsQuery {
-  /** How many at most */
+  /** Maximum number of rows */
   limit?: number;
-  /** The `next_cursor` of the page before */
+  /** `next_cursor` of the previous page */
   cursor?: string;
 }
 
 /** Every route of a server. */
 export class Client extends Http {
-  /** Is it alive? */
+  /** Check whether the server is alive. */
   health(options: CallOptions = {}): Promise<HealthReply> {
     return this.send({ method: "GET", path: "/health" }, options);
   }
 
-  /** Figures for Prometheus. */
+  /** Read the metrics for Prometheus. */
   metrics(options: CallOptions = {}): Promise<string> {
     return this.send({ method: "GET", path: "/metrics", text: true }, options);
   }
 
-  /** This document. */
+  /** Read this document. */
   openapi(options: CallOptions = {}): Promise<unknown> {
     return this.send({ method: "GET", path: "/openapi.json" }, options);
   }
 
   /**
-   * Can it write?
+   * Check whether the store can write.
    *
-   * Writes to the store and waits until that is durable, at most once a second.
+   * Writes to the store and waits until the write is durable, at most once per second.
    */
   ready(options: CallOptions = {}): Promise<ReadyReply> {
     return this.send({ method: "GET", path: "/ready" }, options);
@@ -1422,8 +1447,8 @@ export class Client extends Http {
   /**
    * List agents.
    *
-   * One row for each agent, over all its evidence. The last seen first, unless `sort` says
-   * otherwise.
+   * Returns one row per agent, over all its evidence. The most recently seen agent is first, unless
+   * `sort` says otherwise.
    */
   listAgents(query: ListAgentsQuery = {}, options: CallOptions = {}): Promise<Agents> {
     return this.send({ method: "GET", path: "/v1/agents", query: { ...query } }, options);
@@ -1432,17 +1457,18 @@ export class Client extends Http {
   /**
    * List agents. Page after page is read as they are used, `pageSize` at a time.
    *
-   * One row for each agent, over all its evidence. The last seen first, unless `sort` says
-   * otherwise.
+   * Returns one row per agent, over all its evidence. The most recently seen agent is first, unless
+   * `sort` says otherwise.
    */
   iterAgents({ pageSize, ...query }: Omit<ListAgentsQuery, "cursor" | "offset" | "limit"> & { pageSize?: number } = {}, options: CallOptions = {}): AsyncGenerator<AgentRow, void, undefined> {
     return this.pages({ method: "GET", path: "/v1/agents", query: { ...query, limit: pageSize } }, "agents", options);
   }
 
   /**
-   * Make an agent known.
+   * Add an agent.
    *
-   * Before its first evaluation, which would do the same.
+   * Adds an agent before its first evaluation. The first evaluation of an unknown agent also adds
+   * it.
    */
   addAgent(body: AddAgentRequest, options: PostOptions = {}): Promise<AddAgentReply> {
     return this.send({ method: "POST", path: "/v1/agents", body }, options);
@@ -1451,9 +1477,9 @@ export class Client extends Http {
   /**
    * Erase an agent.
    *
-   * Its evidence, runs, events, scores and kept replies are deleted within a minute, and nothing of
-   * it is seen from here on. A tombstone stays: a time, a count, and SHA-256 of the id. It takes a
-   * secret key.
+   * The agent is no longer visible from now on. Its evidence, runs, events, scores and saved
+   * replies are deleted within a minute. A tombstone remains: a time, a count, and the SHA-256 of
+   * the id. Needs a secret key.
    */
   eraseAgent(agentId: AgentName, query: EraseAgentQuery, options: CallOptions = {}): Promise<EraseReply> {
     return this.send({ method: "DELETE", path: path("/v1/agents/{agent_id}", agentId), query: { ...query } }, options);
@@ -1462,27 +1488,26 @@ export class Client extends Http {
   /**
    * Read everything about an agent.
    *
-   * One that was never seen has a standing of zeros.
+   * For an unknown agent, all scores are 0 and all lists are empty.
    */
   getAgent(agentId: AgentName, options: CallOptions = {}): Promise<AgentStanding> {
     return this.send({ method: "GET", path: path("/v1/agents/{agent_id}", agentId) }, options);
   }
 
   /**
-   * Show an agent to everybody, or no longer.
+   * Publish or unpublish an agent.
    *
-   * It takes a secret key.
+   * A public agent has a page and a badge that need no login. Needs a secret key.
    */
   publishAgent(agentId: AgentName, body: PublishRequest = {}, options: CallOptions = {}): Promise<PublishReply> {
     return this.send({ method: "PATCH", path: path("/v1/agents/{agent_id}", agentId), body }, options);
   }
 
   /**
-   * Read what failed, and how long evaluations took.
+   * Read the failures and latencies of an agent.
    *
-   * Failures by gate and by tool, and latencies, over the UTC days from `from` to `to`, both
-   * included: at most 366. Without them, the last 30 days. An agent that was never seen has a
-   * breakdown of zeros.
+   * Returns failures by gate and by tool, and latencies, for the UTC days from `from` to `to`, both
+   * included: at most 366 days; default: the last 30 days. For an unknown agent, all values are 0.
    */
   getBreakdown(agentId: AgentName, query: GetBreakdownQuery = {}, options: CallOptions = {}): Promise<AgentBreakdown> {
     return this.send({ method: "GET", path: path("/v1/agents/{agent_id}/breakdown", agentId), query: { ...query } }, options);
@@ -1491,8 +1516,8 @@ export class Client extends Http {
   /**
    * Judge an output.
    *
-   * Runs the configured gates, counts the verdict for the agent, and returns both the verdict and
-   * the reputation after it.
+   * Runs the configured gates, counts the verdict for the agent, and returns the verdict and the
+   * agent's new reputation.
    */
   evaluate(body: EvaluateRequest, options: PostOptions = {}): Promise<EvaluateReply> {
     return this.send({ method: "POST", path: "/v1/evaluate", body }, options);
@@ -1501,7 +1526,7 @@ export class Client extends Http {
   /**
    * List evaluations.
    *
-   * The last accepted first. Filters combine: an evaluation has to fit all of them.
+   * Returns the last accepted evaluation first. An evaluation must match all filters.
    */
   listEvents(query: ListEventsQuery = {}, options: CallOptions = {}): Promise<EventsReply> {
     return this.send({ method: "GET", path: "/v1/events", query: { ...query } }, options);
@@ -1510,25 +1535,26 @@ export class Client extends Http {
   /**
    * List evaluations. Page after page is read as they are used, `pageSize` at a time.
    *
-   * The last accepted first. Filters combine: an evaluation has to fit all of them.
+   * Returns the last accepted evaluation first. An evaluation must match all filters.
    */
   iterEvents({ pageSize, ...query }: Omit<ListEventsQuery, "cursor" | "offset" | "limit"> & { pageSize?: number } = {}, options: CallOptions = {}): AsyncGenerator<EventReply, void, undefined> {
     return this.pages({ method: "GET", path: "/v1/events", query: { ...query, limit: pageSize } }, "events", options);
   }
 
   /**
-   * List the events of an identity.
+   * List the reputation events of an identity.
    *
-   * The latest first.
+   * Returns the newest event first.
    */
   listIdentityEvents(identityId: string, query: ListIdentityEventsQuery = {}, options: CallOptions = {}): Promise<IdentityEventsReply> {
     return this.send({ method: "GET", path: path("/v1/identities/{identity_id}/events", identityId), query: { ...query } }, options);
   }
 
   /**
-   * List the events of an identity. Page after page is read as they are used, `pageSize` at a time.
+   * List the reputation events of an identity. Page after page is read as they are used, `pageSize`
+   * at a time.
    *
-   * The latest first.
+   * Returns the newest event first.
    */
   iterIdentityEvents(identityId: string, { pageSize, ...query }: Omit<ListIdentityEventsQuery, "cursor" | "offset" | "limit"> & { pageSize?: number } = {}, options: CallOptions = {}): AsyncGenerator<IdentityEventReply, void, undefined> {
     return this.pages({ method: "GET", path: path("/v1/identities/{identity_id}/events", identityId), query: { ...query, limit: pageSize } }, "data", options);
@@ -1537,7 +1563,7 @@ export class Client extends Http {
   /**
    * Read the reputation of an identity.
    *
-   * An identity that was never seen has a record of zeros.
+   * For an unknown identity, all values are 0.
    */
   getIdentityReputation(identityId: string, query: GetIdentityReputationQuery = {}, options: CallOptions = {}): Promise<IdentityReply> {
     return this.send({ method: "GET", path: path("/v1/identities/{identity_id}/reputation", identityId), query: { ...query } }, options);
@@ -1546,8 +1572,8 @@ export class Client extends Http {
   /**
    * Count verdicts.
    *
-   * Counts verdicts that were made by an SDK, a proxy or another system. All or none: one bad event
-   * refuses the batch and is named by its index.
+   * Counts verdicts of an SDK, a proxy or another system. All or nothing: if one event is invalid,
+   * the whole batch is refused and the error names the index of the event.
    */
   ingest(body: IngestRequest, options: PostOptions = {}): Promise<IngestReply> {
     return this.send({ method: "POST", path: "/v1/ingest", body }, options);
@@ -1556,7 +1582,8 @@ export class Client extends Http {
   /**
    * List keys.
    *
-   * Of the caller's organization; a secret key of the default organization may name another.
+   * Lists the keys of the caller's organization. A secret key of the default organization may name
+   * another one.
    */
   listKeys(query: ListKeysQuery = {}, options: CallOptions = {}): Promise<KeysReply> {
     return this.send({ method: "GET", path: "/v1/keys", query: { ...query } }, options);
@@ -1565,18 +1592,19 @@ export class Client extends Http {
   /**
    * List keys. Page after page is read as they are used, `pageSize` at a time.
    *
-   * Of the caller's organization; a secret key of the default organization may name another.
+   * Lists the keys of the caller's organization. A secret key of the default organization may name
+   * another one.
    */
   iterKeys({ pageSize, ...query }: Omit<ListKeysQuery, "cursor" | "offset" | "limit"> & { pageSize?: number } = {}, options: CallOptions = {}): AsyncGenerator<KeyReply, void, undefined> {
     return this.pages({ method: "GET", path: "/v1/keys", query: { ...query, limit: pageSize } }, "data", options);
   }
 
   /**
-   * Make a key.
+   * Create a key.
    *
-   * A secret key of the default organization may name any organization, others only their own. The
-   * key itself is never stored, so a retry with the same `Idempotency-Key` cannot return it: it is
-   * 409 with the id of the key that the first request created.
+   * A secret key of the default organization may name any organization, other keys only their own.
+   * The key itself is never stored, so a retry with the same `Idempotency-Key` cannot return it:
+   * the reply is 409 with the id of the key that the first request created.
    */
   createKey(body: CreateKeyRequest, options: PostOptions = {}): Promise<CreateKeyReply> {
     return this.send({ method: "POST", path: "/v1/keys", body }, options);
@@ -1585,7 +1613,8 @@ export class Client extends Http {
   /**
    * Revoke a key.
    *
-   * At once. Of the caller's organization; a secret key of the default organization may revoke any.
+   * Revokes a key of the caller's organization at once. A secret key of the default organization
+   * may revoke any key.
    */
   revokeKey(id: string, options: CallOptions = {}): Promise<void> {
     return this.send({ method: "DELETE", path: path("/v1/keys/{id}", id) }, options);
@@ -1599,8 +1628,8 @@ export class Client extends Http {
   /**
    * Read the overview of an organization.
    *
-   * Totals, the largest rises and falls of scores with their cause, failing gates, and the first
-   * agents by score. Days are UTC days. `limit` is how many agents the ranking has.
+   * Returns totals, the largest rises and falls of scores with their causes, failing gates, and the
+   * agents with the best scores. Days are UTC days.
    */
   getOverview(query: GetOverviewQuery = {}, options: CallOptions = {}): Promise<Overview> {
     return this.send({ method: "GET", path: "/v1/overview", query: { ...query } }, options);
@@ -1609,7 +1638,8 @@ export class Client extends Http {
   /**
    * Count reputation events.
    *
-   * All or none: one bad event refuses the batch and is named by its index. It takes a secret key.
+   * All or nothing: if one event is invalid, the whole batch is refused and the error names the
+   * index of the event. Needs a secret key.
    */
   addReputationEvents(body: ReputationEventsRequest, options: PostOptions = {}): Promise<ReputationEventsReply> {
     return this.send({ method: "POST", path: "/v1/reputation-events", body }, options);
@@ -1618,7 +1648,7 @@ export class Client extends Http {
   /**
    * Read a reputation.
    *
-   * An agent that was never seen has a record of zeros.
+   * For an unknown agent, all values are 0.
    */
   getReputation(agentId: AgentName, options: CallOptions = {}): Promise<RecordReply> {
     return this.send({ method: "GET", path: path("/v1/reputation/{agent_id}", agentId) }, options);
@@ -1627,20 +1657,20 @@ export class Client extends Http {
   /**
    * Explain a reputation.
    *
-   * The parts of the score, what went into each, what each contributed, and where the next
-   * evaluation would take it.
+   * Returns the parts of the score with their inputs and points, and the score after one more pass
+   * or failure.
    */
   explainReputation(agentId: AgentName, options: CallOptions = {}): Promise<ExplainReply> {
     return this.send({ method: "GET", path: path("/v1/reputation/{agent_id}/explain", agentId) }, options);
   }
 
   /**
-   * Read how a reputation went.
+   * Read the history of a reputation.
    *
-   * Equal steps from `from` to `to`, the last score in each. Without `from`, `to` and `points`: one
-   * step for each UTC day since the first evaluation, or 100 steps if that was less than three days
-   * ago. Steps of whole UTC days are answered from sums of days; other steps read the evaluations
-   * of every day that they cut.
+   * Returns the last score in each of `points` equal steps from `from` to `to`. Without parameters:
+   * one step per UTC day since the first evaluation, or 100 steps if that was less than three days
+   * ago. Steps of whole UTC days are fast, because the server keeps sums per day. Other steps read
+   * all evaluations of the days that a step boundary cuts.
    */
   getReputationHistory(agentId: AgentName, query: GetReputationHistoryQuery = {}, options: CallOptions = {}): Promise<HistoryReply> {
     return this.send({ method: "GET", path: path("/v1/reputation/{agent_id}/history", agentId), query: { ...query } }, options);
@@ -1649,7 +1679,7 @@ export class Client extends Http {
   /**
    * List runs.
    *
-   * The last accepted first. `from` and `to` look at when a run ended.
+   * Returns the last accepted run first. `from` and `to` filter by the end of a run.
    */
   listRuns(query: ListRunsQuery = {}, options: CallOptions = {}): Promise<RunsReply> {
     return this.send({ method: "GET", path: "/v1/runs", query: { ...query } }, options);
@@ -1658,7 +1688,7 @@ export class Client extends Http {
   /**
    * List runs. Page after page is read as they are used, `pageSize` at a time.
    *
-   * The last accepted first. `from` and `to` look at when a run ended.
+   * Returns the last accepted run first. `from` and `to` filter by the end of a run.
    */
   iterRuns({ pageSize, ...query }: Omit<ListRunsQuery, "cursor" | "offset" | "limit"> & { pageSize?: number } = {}, options: CallOptions = {}): AsyncGenerator<RunReply, void, undefined> {
     return this.pages({ method: "GET", path: "/v1/runs", query: { ...query, limit: pageSize } }, "data", options);
@@ -1667,8 +1697,8 @@ export class Client extends Http {
   /**
    * Score a run.
    *
-   * A run is never refused for missing or odd data: what is impossible counts as absent and is
-   * named in `warnings`, and so are unknown fields. Only `agent_id` and `outcome` have to be right.
+   * A run is never refused because of missing or invalid data: invalid values count as absent and
+   * are listed in `warnings`, like unknown fields. Only `agent_id` and `outcome` must be valid.
    */
   submitRun(body: RunRequest, options: PostOptions = {}): Promise<ScoreReply> {
     return this.send({ method: "POST", path: "/v1/runs", body }, options);
@@ -1687,8 +1717,8 @@ export class Client extends Http {
   /**
    * List sessions.
    *
-   * The last to begin first. `from` and `to` look at when a session began; where nothing says so,
-   * at when it was first heard of.
+   * Returns the session that began last first. `from` and `to` filter by the start of a session; if
+   * it is unknown, by the time when its first record arrived.
    */
   listSessions(query: ListSessionsQuery = {}, options: CallOptions = {}): Promise<SessionsReply> {
     return this.send({ method: "GET", path: "/v1/sessions", query: { ...query } }, options);
@@ -1697,8 +1727,8 @@ export class Client extends Http {
   /**
    * List sessions. Page after page is read as they are used, `pageSize` at a time.
    *
-   * The last to begin first. `from` and `to` look at when a session began; where nothing says so,
-   * at when it was first heard of.
+   * Returns the session that began last first. `from` and `to` filter by the start of a session; if
+   * it is unknown, by the time when its first record arrived.
    */
   iterSessions({ pageSize, ...query }: Omit<ListSessionsQuery, "cursor" | "offset" | "limit"> & { pageSize?: number } = {}, options: CallOptions = {}): AsyncGenerator<Session, void, undefined> {
     return this.pages({ method: "GET", path: "/v1/sessions", query: { ...query, limit: pageSize } }, "data", options);
@@ -1712,18 +1742,19 @@ export class Client extends Http {
   /**
    * Read the metrics of a session.
    *
-   * Computed now, over its traces by `started_at`, then as they arrived; those without a start come
-   * last. Where nobody sent signals they are derived from telemetry, one trace a prompt.
+   * Computes the metrics over the traces of the session, in the order of `started_at`, then of
+   * arrival; traces without a start come last. If no signals were sent, they are derived from
+   * telemetry, with one trace per prompt.
    */
   getSessionMetrics(sessionId: SessionName, query: GetSessionMetricsQuery = {}, options: CallOptions = {}): Promise<SessionMetrics> {
     return this.send({ method: "GET", path: path("/v1/sessions/{session_id}/metrics", sessionId), query: { ...query } }, options);
   }
 
   /**
-   * Read how well a session went.
+   * Read the performance of a session.
    *
-   * As of now: an open session is scored as it happens. A session without a tool result, a prompt
-   * or an API request has no performance: 404.
+   * The score is current, also while the session is open. A session without a tool result, a prompt
+   * or an API request has no performance: the reply is 404.
    */
   getSessionPerformance(sessionId: SessionName, options: CallOptions = {}): Promise<Performance> {
     return this.send({ method: "GET", path: path("/v1/sessions/{session_id}/performance", sessionId) }, options);
@@ -1732,9 +1763,9 @@ export class Client extends Http {
   /**
    * Read the records of a session.
    *
-   * What happened in it, one record at a time: tool calls, prompts, model calls, errors, decisions.
-   * Log records come by their time; spans, and records without a time, come first. A record that
-   * was sent twice is there once. Prompts, arguments and outputs are never kept.
+   * Returns the facts of each record: tool calls, prompts, model calls, errors, decisions. Spans
+   * and records without a time come first, then log records by time. Repeated records appear once.
+   * Prompts, arguments and outputs are never stored.
    */
   listSessionRecords(sessionId: SessionName, query: ListSessionRecordsQuery = {}, options: CallOptions = {}): Promise<RecordsPage> {
     return this.send({ method: "GET", path: path("/v1/sessions/{session_id}/records", sessionId), query: { ...query } }, options);
@@ -1743,19 +1774,20 @@ export class Client extends Http {
   /**
    * Read the records of a session. Page after page is read as they are used, `pageSize` at a time.
    *
-   * What happened in it, one record at a time: tool calls, prompts, model calls, errors, decisions.
-   * Log records come by their time; spans, and records without a time, come first. A record that
-   * was sent twice is there once. Prompts, arguments and outputs are never kept.
+   * Returns the facts of each record: tool calls, prompts, model calls, errors, decisions. Spans
+   * and records without a time come first, then log records by time. Repeated records appear once.
+   * Prompts, arguments and outputs are never stored.
    */
   iterSessionRecords(sessionId: SessionName, { pageSize, ...query }: Omit<ListSessionRecordsQuery, "cursor" | "offset" | "limit"> & { pageSize?: number } = {}, options: CallOptions = {}): AsyncGenerator<SessionRecord, void, undefined> {
     return this.pages({ method: "GET", path: path("/v1/sessions/{session_id}/records", sessionId), query: { ...query, limit: pageSize } }, "data", options);
   }
 
   /**
-   * Send signals of a session's traces.
+   * Send signals of the traces of a session.
    *
-   * A trace that was sent before is replaced with all its signals. What is sent wins over what is
-   * derived from telemetry. An `agent_id` says whose session it is, unless its telemetry does.
+   * A trace that was sent before is replaced with all its signals. Sent signals override those that
+   * are derived from telemetry. `agent_id` names the agent of the session, unless its telemetry
+   * does.
    */
   addSignals(sessionId: SessionName, body: SignalsRequest, options: PostOptions = {}): Promise<SignalsReply> {
     return this.send({ method: "POST", path: path("/v1/sessions/{session_id}/signals", sessionId), body }, options);
@@ -1769,7 +1801,7 @@ export class Client extends Http {
   /**
    * Change the settings.
    *
-   * They count from the next evaluation on; no score that was given changes.
+   * The new settings apply from the next evaluation on. Existing scores do not change.
    */
   updateSettings(body: SettingsRequest = {}, options: CallOptions = {}): Promise<SettingsReply> {
     return this.send({ method: "PATCH", path: "/v1/settings", body }, options);
@@ -1778,21 +1810,22 @@ export class Client extends Http {
   /**
    * Compare the agents of a spec.
    *
-   * Every agent with its best run, the best first: by score, then completion, error rate, wall time
-   * and finish.
+   * Returns every agent with its best run, best first: by score, then completion, error rate, wall
+   * time and end of the run.
    */
   getCompetition(specId: RunName, options: CallOptions = {}): Promise<CompetitionReply> {
     return this.send({ method: "GET", path: path("/v1/specs/{spec_id}/competition", specId) }, options);
   }
 
   /**
-   * Listen to new scores.
+   * Stream new scores.
    *
-   * Server-sent events: `score` with `agent_id`, `score`, `lifecycle`, `eval_count` whenever an
-   * agent was evaluated; many evaluations of one agent in an instant may be one event;
-   * `session.scored` with the session whenever one that can be scored is over, also when it is over
-   * once more after something of it arrived late. `missed` tells that this listener was too slow
-   * for some. The stream ends when the server does, or when the key is revoked.
+   * Sends server-sent events. `score` has `agent_id`, `score`, `lifecycle` and `eval_count`, and is
+   * sent after an agent was evaluated; many evaluations of one agent in a short time may be one
+   * event. `session.scored` has the session, and is sent when a session with a performance is
+   * closed, also when it is closed again after late records. `missed` has the number of changes
+   * that this client was too slow to receive. The stream ends when the server stops or the key is
+   * revoked.
    */
   stream(options: CallOptions = {}): AsyncGenerator<StreamEvent, void, undefined> {
     return this.events({ method: "GET", path: "/v1/stream" }, options);

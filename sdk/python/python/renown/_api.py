@@ -14,27 +14,27 @@ else:
     from typing_extensions import NotRequired
 
 AgentName: TypeAlias = str
-"""What the caller calls an agent: 1 to 200 characters without control characters, not `.` or `..`."""
+"""Id of an agent: 1 to 200 characters without control characters, not `.` or `..`."""
 
 ErrorCode: TypeAlias = Literal["bad_json", "validation_error", "auth_missing", "auth_format", "auth_invalid", "auth_revoked", "forbidden", "not_found", "method_not_allowed", "timeout", "conflict", "too_large", "unsupported_media_type", "rate_limited", "head_too_large", "internal", "overloaded", "store_unavailable", "clock"]
-"""The machine codes."""
+"""The machine-readable codes of errors."""
 
 FactKind: TypeAlias = Literal["tool_result", "prompt", "api_request", "api_error", "tool_decision", "feedback", "compaction", "refusal"]
-"""What a fact is about."""
+"""The kind of a fact."""
 
 IdentityName: TypeAlias = str
 """A UUID."""
 
 KeyKind: TypeAlias = Literal["publishable", "secret"]
-"""What a key may do: send evidence and read scores, or also administer."""
+"""Permissions of a key: `publishable` sends evidence and reads scores, `secret` also administers."""
 
 LatencySource: TypeAlias = Literal["gate", "agent"]
-"""Whose latency counts for reputations: that of the gates, or that of the agent where the caller
-says it.
+"""The latency that counts for reputations: `gate`, the latency of the gates, or `agent`, the
+latency of the agent if it was sent.
 """
 
 Lifecycle: TypeAlias = Literal["new", "calibrating", "active", "mature"]
-"""How settled a score is: `new` without an evaluation, `calibrating` below 50, `active` below 500,
+"""How settled a score is: `new` without evaluations, `calibrating` below 50, `active` below 500,
 then `mature`.
 """
 
@@ -45,25 +45,29 @@ OrgName: TypeAlias = str
 """The name of an organization."""
 
 Recommendation: TypeAlias = Literal["keep", "review", "doff"]
-"""What to do with the masque."""
+"""The recommendation for the masque."""
 
 ReferenceType: TypeAlias = str
-"""What an event refers to: `session`, `transaction` or `attestation`; empty for nothing."""
+"""Kind of the thing that an event refers to: `session`, `transaction` or `attestation`; empty if it
+refers to nothing.
+"""
 
 ReputationCategory: TypeAlias = Literal["task_quality", "economic", "identity_hygiene"]
-"""What an event is about: work, payment, or keys and sessions."""
+"""Category of an event: work, payment, or keys and sessions."""
 
 RunName: TypeAlias = str
 """1 to 200 characters without control characters, not `.` or `..`."""
 
 RunOutcome: TypeAlias = Literal["completed", "blocked", "failed"]
-"""How a run ended: all of it worked, some of it did, or nothing usable came out."""
+"""The outcome of a run: `completed` (all gates passed), `blocked` (partial progress) or `failed`
+(no usable output).
+"""
 
 SessionName: TypeAlias = str
-"""A session, as its agent names it: 1 to 256 bytes."""
+"""Id of a session, as its agent reports it: 1 to 256 bytes."""
 
 SignalSource: TypeAlias = Literal["sent", "derived", "mixed"]
-"""Where signals come from: `sent`, `derived`, or some of each, `mixed`."""
+"""The source of signals: `sent`, `derived` from telemetry, or `mixed`."""
 
 Tier: TypeAlias = Literal["Unranked", "Bronze", "Silver", "Gold", "Elite"]
 """The name of a range of scores: 0–39, 40–69, 70–89, 90–100; `Unranked` without a score."""
@@ -76,102 +80,102 @@ TimeText: TypeAlias = str
 
 
 class AddAgentReply(TypedDict):
-    """An agent that is known."""
+    """A known agent."""
 
     agent_id: str
     identity_id: str
-    """The identity of the agent, a UUIDv5 of its organization and id."""
+    """Identity of the agent: a UUIDv5 of its organization and id."""
 
 
 class AddAgentRequest(TypedDict):
-    """An agent that is to be known."""
+    """The agent to add."""
 
     agent_id: AgentName
 
 AgentBreakdown = TypedDict("AgentBreakdown", {"agent_id": "str", "from": "str", "to": "str", "evaluations": "int", "passed": "int", "gates": "list[GateCount]", "tools": "list[ToolRow]", "left_out": "int", "latency": "LatencyView", "days": "list[DayPoint]", "pass_rate": "NotRequired[float | None]"})
-"""What an agent's evaluations of some days were like."""
+"""The failures and latencies of an agent over a range of days."""
 
 
 class AgentRow(TypedDict):
-    """An agent in a list. What there is no evidence of is null."""
+    """An agent in a list. Values without evidence are null."""
 
     agent_id: str
-    """Its id."""
+    """Id of the agent."""
     identity_id: str
-    """The identity of the agent, a UUIDv5 of its organization and id."""
+    """Identity of the agent: a UUIDv5 of its organization and id."""
     first_seen: str
-    """When it was first named."""
+    """Time when the agent was first named."""
     last_seen: str
-    """When something of it was last accepted."""
+    """Time when evidence of the agent was last accepted."""
     eval_count: int
-    """Evaluations in the window."""
+    """Number of evaluations in the window."""
     score: int
-    """Its reputation; 0 without an evaluation, and indicative only below 50."""
+    """Reputation score; 0 without an evaluation, and only indicative below 50 evaluations."""
     lifecycle: Lifecycle
     """How settled the score is."""
     streak: int
-    """Passes counted back from the newest evaluation."""
+    """Number of passes since the last failure."""
     avg_latency_ms: NotRequired[float | None]
-    """The average latency of its evaluations."""
+    """Average latency of the evaluations."""
     days: NotRequired[list[DayPoint] | None]
-    """Its last days, if they were asked for."""
+    """Latest days, if they were requested."""
     identity_reputation: NotRequired[IdentityBrief | None]
-    """The long-term reputation of its identity."""
+    """Long-term reputation of the agent's identity."""
     latest_session: NotRequired[SessionBrief | None]
-    """The session that began last."""
+    """Session that began last."""
     pass_rate: NotRequired[float | None]
-    """The share of evaluations that passed."""
+    """Share of the evaluations that passed."""
     tier: NotRequired[Tier | None]
-    """The tier of the last run that has a score."""
+    """Tier of the latest run with a score."""
 
 
 class AgentStanding(TypedDict):
-    """Everything that is known of an agent."""
+    """Everything known about an agent."""
 
     agent_id: str
-    """Its id."""
+    """Id of the agent."""
     identity_id: str
-    """The identity of the agent, a UUIDv5 of its organization and id."""
+    """Identity of the agent: a UUIDv5 of its organization and id."""
     public: bool
-    """Whether it is shown to everybody."""
+    """Whether the agent has a public page."""
     reputation: RecordReply
-    """Its reputation."""
+    """Reputation of the agent."""
     identity_reputation: IdentityReply
-    """The long-term reputation of its identity."""
+    """Long-term reputation of the agent's identity."""
     tier: Tier
-    """That of its latest run with a score."""
+    """Tier of the latest run with a score."""
     runs: list[RunReply]
-    """Its latest runs."""
+    """Latest runs."""
     sessions: list[Session]
-    """Its latest sessions."""
+    """Latest sessions."""
     first_seen: NotRequired[str | None]
-    """Null if it was never seen."""
+    """Time when the agent was first named; null if the agent is unknown."""
     last_seen: NotRequired[str | None]
-    """Null if it was never seen."""
+    """Time when evidence of the agent was last accepted; null if the agent is unknown."""
     metrics: NotRequired[MetricsSummary | None]
-    """What the traces of its latest session say, in short; null without one."""
+    """Metrics of the latest session, in short; null without a session."""
     slug: NotRequired[str | None]
-    """The name under which it is."""
+    """Name in the address of the public page."""
 
 
 class Agents(TypedDict):
     """A page of agents."""
 
     agents: list[AgentRow]
-    """The agents in the order that was asked for."""
+    """Agents in the requested order."""
     next_cursor: NotRequired[str | None]
-    """Where the next page begins; null on the last one."""
+    """Cursor of the next page; null on the last page."""
 
 
 class CompetitionReply(TypedDict):
-    """Who did best."""
+    """The ranking of the agents that attempted a spec."""
 
     spec_id: str
-    """The task that agents compete on."""
+    """Task that agents compete on."""
     ranking: list[RankedReply]
-    """Every agent with its best run, the best first."""
+    """Every agent with its best run, best first."""
     winner: NotRequired[str | None]
-    """The first of the ranking, if its run completed."""
+    """First agent of the ranking, if its run completed."""
 
 
 class ComponentReply(TypedDict):
@@ -179,14 +183,14 @@ class ComponentReply(TypedDict):
 
     name: str
     inputs: dict[str, Any]
-    """What the part looked at."""
+    """Values that the part was computed from."""
     points: float
     points_max: float
     points_lost: float
 
 
 class CreateKeyReply(TypedDict):
-    """A new key. It is shown this once."""
+    """A new key. It is shown only in this reply."""
 
     id: str
     key: str
@@ -195,13 +199,15 @@ class CreateKeyReply(TypedDict):
 
 
 class CreateKeyRequest(TypedDict):
-    """A key that is to be made."""
+    """The key to create."""
 
     kind: KeyKind
     label: NotRequired[str | None]
-    """What its owner calls it."""
+    """Label for people."""
     org: NotRequired[OrgName | None]
-    """Its organization, which is made when it is new; the caller's own if absent."""
+    """Organization of the key, which is created if it does not exist; default: the caller's
+    organization.
+    """
 
 
 class DayPoint(TypedDict):
@@ -210,102 +216,98 @@ class DayPoint(TypedDict):
     day: str
     """The day, such as `2026-11-15`."""
     evaluations: int
-    """Evaluations on that day."""
+    """Number of evaluations on that day."""
     passed: int
-    """Those that passed."""
+    """Number of evaluations that passed."""
     score: int
-    """The score after the last of them."""
+    """Score after the last evaluation of the day."""
     score_min: int
-    """The lowest score after any of them."""
+    """Lowest score of the day."""
     score_max: int
-    """The highest score after any of them."""
+    """Highest score of the day."""
     change: NotRequired[int | None]
-    """By how many points the score changed on that day; null if the agent was calibrating when it
-    began.
+    """Change of the score on that day, in points; null if the agent was calibrating at the start of
+    the day.
     """
 
 
 class DayTotals(TypedDict):
-    """What happened on one day, in numbers."""
+    """Totals of one day."""
 
     evaluations: int
-    """Evaluations."""
+    """Number of evaluations."""
     passed: int
-    """Those that passed."""
+    """Number of evaluations that passed."""
     sessions: int
-    """Sessions that began."""
+    """Number of sessions that began."""
     cost_usd: float
-    """What they cost in dollars, as far as they say. A session adds at most 10 000."""
+    """Known cost of these sessions in dollars. One session adds at most 10 000."""
     runs: int
-    """Runs that were accepted."""
+    """Number of runs that were accepted."""
     day: str
     """The UTC day."""
     avg_latency_ms: NotRequired[float | None]
-    """The average latency; null without an evaluation."""
+    """Average latency; null without an evaluation."""
     pass_rate: NotRequired[float | None]
-    """The share that passed; null without an evaluation."""
+    """Share of the evaluations that passed; null without an evaluation."""
 
 
 class EraseReply(TypedDict):
-    """What stays of an agent that is erased."""
+    """The erased agent."""
 
     agent_sha256: str
-    """SHA-256 of its id."""
+    """SHA-256 of the agent's id."""
 
 
 class ErrorBody(TypedDict):
-    """A refusal as it is sent."""
+    """The body of an error reply."""
 
     error: str
-    """What was found and what is allowed."""
+    """What was found and what is expected."""
     code: ErrorCode
-    """For machines."""
+    """The machine-readable code."""
     status: int
     """The HTTP status."""
 
 
 class EvaluateReply(TypedDict):
-    """The verdict on one output. A failed gate is still 200."""
+    """The verdict on one output. The status is 200 even if a gate failed."""
 
     evaluation_id: str
-    """The id of this evaluation, as sent or made here."""
+    """Id of this evaluation: the one that was sent, or a new one."""
     passed: bool
     """Whether every gate passed or was skipped."""
     gates: list[GateReport]
-    """One result a gate, in the configured order."""
+    """One result per gate, in the configured order."""
     total_latency_ms: float
-    """How long the gates took."""
+    """Latency of the gates."""
     reputation: ReputationReply
-    """The agent's reputation right after this evaluation."""
+    """Reputation of the agent right after this evaluation."""
     warnings: NotRequired[list[str]]
-    """Fields of the request that are unknown and were ignored; absent if there are none."""
+    """Unknown fields of the request, which were ignored. Absent if there are none."""
 
 
 class EvaluateRequest(TypedDict):
-    """What is to be judged."""
+    """The output to judge."""
 
     agent_id: AgentName
-    """Whose output it is."""
+    """Agent that produced the output."""
     output: Any
-    """The output, any JSON; it may be null but has to be there. It is never stored, logged or
-    echoed.
-    """
+    """The output: any JSON value. Required, but may be null. Never stored, logged or echoed."""
     evaluation_id: NotRequired[str | None]
-    """The caller's own id of this evaluation: its second arrival returns the first result and
+    """Id of this evaluation, chosen by the caller. A repeated id returns the first result and
     counts nothing.
     """
     input: NotRequired[Any]
-    """What the tool was given, any JSON. It is never stored, logged or echoed."""
+    """Input of the tool: any JSON value. Never stored, logged or echoed."""
     latency_ms: NotRequired[float | None]
-    """How long the agent took."""
+    """Latency of the agent."""
     started_at: NotRequired[TimeMillis | None]
-    """When that time began, in milliseconds after 1970."""
+    """Start of that time, in milliseconds after 1970."""
     tmax_ms: NotRequired[int | None]
-    """The time that whoever asked for the output gives for it, in milliseconds, for
-    `rtb.tmax-guard`.
-    """
+    """Time allowed for the output, in milliseconds, for `rtb.tmax-guard`."""
     tool: NotRequired[str | None]
-    """The tool that made it."""
+    """Tool that returned the output."""
 
 
 class EventReply(TypedDict):
@@ -317,115 +319,115 @@ class EventReply(TypedDict):
     """Whether every gate passed."""
     gates: list[GateReport]
     total_latency_ms: float
-    """How long the gates took."""
+    """Latency of the gates."""
     reputation_score: int
-    """The agent's score right after this evaluation."""
+    """Reputation score of the agent right after this evaluation."""
     created_at: str
-    """When it happened, else when it was accepted."""
+    """Time of the evaluation; if it was not sent, the time of acceptance."""
     latency_ms: NotRequired[float | None]
-    """How long the agent took, if that was said."""
+    """Latency of the agent, if it was sent."""
     tool_name: NotRequired[str | None]
 
 
 class EventsReply(TypedDict):
-    """A page of the log."""
+    """A page of evaluations."""
 
     events: list[EventReply]
-    """The last accepted first."""
+    """Evaluations, the last accepted first."""
     limit: int
-    """The most that the page could hold."""
+    """Maximum number of evaluations on the page."""
     offset: int
-    """How many were stepped over."""
+    """Number of evaluations that were skipped."""
     count: int
-    """How many the page has."""
+    """Number of evaluations on the page."""
     next_cursor: NotRequired[str | None]
-    """Where the next page begins; null on the last one."""
+    """Cursor of the next page; null on the last page."""
 
 
 class ExplainReply(TypedDict):
-    """Why a score is what it is."""
+    """The explanation of a score."""
 
     score: int
     formula_version: str
     components: list[ComponentReply]
-    """The parts of the formula."""
+    """Parts of the formula."""
     next: NextReply
 
 
 class FailingGate(TypedDict):
-    """A gate that failed on a day."""
+    """A gate that failed evaluations on a day."""
 
     gate: str
-    """The gate."""
+    """Name of the gate."""
     failed: int
-    """Evaluations that it failed on that day."""
+    """Number of evaluations that the gate failed on that day."""
     failed_before: int
-    """On the seven days before."""
+    """Number of evaluations that the gate failed on the seven days before."""
     is_new: bool
-    """Whether it failed on none of these."""
+    """Whether the gate failed no evaluation on the seven days before."""
 
 
 class GateCount(TypedDict):
-    """A gate and the evaluations that it failed."""
+    """A gate and its failures."""
 
     gate: str
-    """The gate."""
+    """Name of the gate."""
     failed: int
-    """Evaluations that it failed."""
+    """Number of evaluations that the gate failed."""
 
 
 class GateReport(TypedDict):
     """The result of one gate."""
 
     name: str
-    """The name of the gate."""
+    """Name of the gate."""
     passed: bool
-    """Whether it passed; a skipped gate passes."""
+    """Whether the gate passed. A skipped gate passes."""
     latency_ms: float
-    """How long it took."""
+    """Latency of the gate."""
     reason: NotRequired[str | None]
-    """Why it failed or was skipped."""
+    """Reason for a failure or a skip."""
     skipped: NotRequired[bool | None]
-    """Whether it had nothing to say."""
+    """Whether the gate was skipped."""
 
 
 class HealthReply(TypedDict):
-    """The server answers."""
+    """The health of the server."""
 
     status: str
     """Always `ok`."""
     version: str
-    """The version of the program."""
+    """Version of the program."""
     otlp_grpc_port: NotRequired[int | None]
-    """The same for OTLP over gRPC."""
+    """Port for OTLP over gRPC; null if it is disabled."""
     otlp_http_port: NotRequired[int | None]
-    """The port that takes OTLP over HTTP, also without a key from this machine; null if there is
-    none.
+    """Port for OTLP over HTTP, which may accept telemetry from this machine without a key; null if
+    it is disabled.
     """
 
 
 class HistoryReply(TypedDict):
-    """How a score went."""
+    """The history of a score."""
 
     points: list[PointReply]
-    """Oldest first; steps without an evaluation are left out."""
+    """Steps, oldest first. Steps without an evaluation are left out."""
 
 
 class IdentityBrief(TypedDict):
-    """The reputation of an identity in few words."""
+    """The reputation of an identity in short."""
 
     overall_score: float
-    """The weighted mean of its categories."""
+    """Weighted mean of the categories."""
     confidence: float
-    """How much there is to go by, 0 to 1."""
+    """Confidence from 0 to 1, which grows with the number of events."""
     total_events: int
-    """Events of the last 90 days."""
+    """Number of events in the last 90 days."""
     trend_7d: NotRequired[float | None]
-    """The change in a week; null if there were no events then."""
+    """Change in the last 7 days; null if there were no events 7 days ago."""
 
 
 class IdentityEventReply(TypedDict):
-    """An event about an identity."""
+    """A reputation event of an identity."""
 
     event_id: str
     timestamp: str
@@ -441,102 +443,102 @@ class IdentityEventReply(TypedDict):
 
 
 class IdentityEventsReply(TypedDict):
-    """A page of events."""
+    """A page of reputation events."""
 
     data: list[IdentityEventReply]
-    """The latest first."""
+    """Events, newest first."""
     next_cursor: NotRequired[str | None]
-    """Where the next page begins; null on the last one."""
+    """Cursor of the next page; null on the last page."""
 
 
 class IdentityReply(TypedDict):
     """The reputation of an identity as of a time."""
 
     identity_id: str
-    """The identity."""
+    """Id of the identity."""
     as_of: str
-    """The time that the scores are of."""
+    """Time of the scores."""
     overall_score: float
-    """The weighted mean of the categories over 90 days."""
+    """Weighted mean of the categories over 90 days."""
     task_quality_score: float
-    """The mean of the events about work."""
+    """Mean of the events about work."""
     economic_score: float
-    """The mean of the events about payment."""
+    """Mean of the events about payment."""
     identity_hygiene_score: float
-    """The mean of the events about keys and sessions."""
+    """Mean of the events about keys and sessions."""
     total_events: int
-    """Events in the window."""
+    """Number of events in the window."""
     positive_events: int
-    """Those above 0."""
+    """Number of events with a change above 0."""
     negative_events: int
-    """Those below 0."""
+    """Number of events with a change below 0."""
     confidence: float
-    """How much there is to go by, 0 to 1."""
+    """Confidence from 0 to 1, which grows with the number of events."""
     score_7d_ago: float
-    """The overall score a week before."""
+    """Overall score 7 days before."""
     score_30d_ago: float
-    """The overall score 30 days before."""
+    """Overall score 30 days before."""
     formula_version: str
-    """The version of the formula."""
+    """Version of the formula."""
     trend_30d: NotRequired[float | None]
-    """The change since then; null if there were no events then."""
+    """Change of the overall score in 30 days; null if there were no events 30 days before."""
     trend_7d: NotRequired[float | None]
-    """The change since then; null if there were no events then."""
+    """Change of the overall score in 7 days; null if there were no events 7 days before."""
 
 
 class IngestEvent(TypedDict):
     """One verdict."""
 
     agent_id: AgentName
-    """Whose output it was."""
+    """Agent that produced the output."""
     passed: bool
     """Whether every gate passed."""
     total_latency_ms: float
-    """How long the gates took."""
+    """Latency of the gates."""
     evaluation_id: NotRequired[str | None]
-    """The id of the evaluation: its second arrival counts nothing."""
+    """Id of the evaluation. A repeated id counts nothing."""
     gates: NotRequired[list[GateReport] | None]
-    """The results of the gates."""
+    """Results of the gates."""
     latency_ms: NotRequired[float | None]
-    """How long the agent took."""
+    """Latency of the agent."""
     timestamp: NotRequired[Moment | None]
-    """When it happened; when it is accepted, if absent."""
+    """Time of the evaluation; default: the time of acceptance."""
     tool: NotRequired[str | None]
-    """The tool whose output it was."""
+    """Tool that returned the output."""
 
 
 class IngestReply(TypedDict):
-    """What became of the verdicts."""
+    """The result of a batch of verdicts."""
 
     accepted: int
-    """How many were counted."""
+    """Number of verdicts that were counted."""
     duplicates: int
-    """How many had been counted before."""
+    """Number of verdicts that had been counted before."""
     reputation_updates: list[ReputationUpdate]
-    """The reputation of each agent that was named, after all of them."""
+    """Reputation of each agent in the batch, after the whole batch."""
     warnings: NotRequired[list[str]]
-    """Fields of the request that are unknown and were ignored; absent if there are none."""
+    """Unknown fields of the request, which were ignored. Absent if there are none."""
 
 
 class IngestRequest(TypedDict):
-    """Verdicts that were made elsewhere."""
+    """Verdicts of other programs."""
 
     events: list[IngestEvent]
-    """In the order in which they are to be counted."""
+    """Verdicts, in the order in which they are counted."""
 
 
 class KeyReply(TypedDict):
-    """A key as it is listed: never the key itself."""
+    """A key in a list, without the key itself."""
 
     id: str
     kind: KeyKind
     org: str
     last_four: str
-    """Its last four characters."""
+    """Last four characters of the key."""
     created_at: str
     label: NotRequired[str | None]
     last_used_at: NotRequired[str | None]
-    """To the minute."""
+    """Time of the last use, to the minute."""
     revoked_at: NotRequired[str | None]
 
 
@@ -544,34 +546,36 @@ class KeysReply(TypedDict):
     """A page of keys."""
 
     data: list[KeyReply]
-    """The oldest first."""
+    """Keys, oldest first."""
     next_cursor: NotRequired[str | None]
-    """Where the next page begins; null on the last one."""
+    """Cursor of the next page; null on the last page."""
 
 
 class LatencyBucket(TypedDict):
-    """The evaluations that took longer than the bucket before and at most this long."""
+    """A bucket of a histogram: the evaluations above the bound of the previous bucket, up to its
+    own bound.
+    """
 
     evaluations: int
-    """Evaluations."""
+    """Number of evaluations in the bucket."""
     at_most_ms: NotRequired[float | None]
-    """The upper bound; null of the last bucket, which has none."""
+    """Upper bound, included; null for the last bucket, which has no bound."""
 
 
 class LatencyView(TypedDict):
-    """How long evaluations took."""
+    """The latency of evaluations."""
 
     buckets: list[LatencyBucket]
-    """Evaluations by latency, each counted once."""
+    """Histogram of the latencies. Each evaluation is in exactly one bucket."""
     avg_ms: NotRequired[float | None]
-    """The average; null without an evaluation."""
+    """Average latency; null without an evaluation."""
 
 MetricBand = TypedDict("MetricBand", {"band": "str", "from": "float", "meaning": "str"})
 """A range of scores."""
 
 
 class MetricDefinition(TypedDict):
-    """A metric that there is."""
+    """The definition of a metric."""
 
     name: str
     description: str
@@ -582,77 +586,77 @@ class MetricDefinition(TypedDict):
 
 
 class MetricSummary(TypedDict):
-    """A metric, without what it was made of."""
+    """A metric, without the details of its computation."""
 
     score: float
-    """0 to 1, four places."""
+    """Score from 0 to 1, with four decimals."""
     reason: str
     """The result in one sentence."""
     threshold: float
-    """The score from which it passes."""
+    """Lowest score that passes."""
     passed: bool
     """Whether the score reaches the threshold."""
     band: str
-    """The name of the score's range."""
+    """Name of the score's range."""
     evaluable: bool
-    """Whether there was anything to evaluate; if not, the score is 1."""
+    """Whether any trace could be evaluated; if not, the score is 1."""
     formula_version: str
-    """The version of the formula."""
+    """Version of the formula."""
 
 
 class MetricsSummary(TypedDict):
-    """Both metrics, without what they were made of."""
+    """Both metrics, without the details of their computation."""
 
     agent_reliability: MetricSummary
-    """How reliable the agent was."""
+    """Reliability of the agent."""
     agent_consistency: MetricSummary
-    """How consistent its traces were."""
+    """Consistency of the agent's traces."""
 
 NextReply = TypedDict("NextReply", {"pass": "int", "fail": "int"})
-"""The score after one more evaluation at the window's average latency."""
+"""The score after one more evaluation with the average latency of the window."""
 
 
 class Overview(TypedDict):
     """The overview of an organization."""
 
     day: str
-    """The UTC day that it is about."""
+    """UTC day of the overview."""
     agents: int
-    """How many agents there are."""
+    """Number of agents in the organization."""
     today: Totals
-    """That day."""
+    """Totals of the day."""
     week: Totals
-    """That day and the six before it."""
+    """Totals of the day and the six days before it."""
     days: list[DayTotals]
-    """The days of the last 30 on which anything happened, the oldest first."""
+    """Totals of each of the last 30 days that has any evidence, oldest first."""
     falls: list[ScoreChange]
-    """The largest falls of that day, at most 5. Agents that were calibrating when it began are left
-    out.
+    """Largest falls of scores on the day, at most 5. Agents that were calibrating at the start of
+    the day are left out.
     """
     rises: list[ScoreChange]
-    """The largest rises of that day, at most 5."""
+    """Largest rises of scores on the day, at most 5."""
     failing_gates: list[FailingGate]
-    """The gates that failed on that day, the most often first."""
+    """Gates that failed evaluations on the day, most failures first."""
     ranking: list[AgentRow]
-    """The first agents by score, each with its last 30 days."""
+    """Agents with the best scores, each with its last 30 days."""
 
 
 class Performance(TypedDict):
-    """How well a session went."""
+    """The performance of a session."""
 
     masque: str
-    """The masque that the agent wore, or `unknown`."""
+    """Masque of the agent, or `unknown`."""
     duration_min: int
-    """Whole minutes."""
+    """Duration in whole minutes."""
     dimensions: PerformanceDimensions
     composite: float
-    """0 to 10, one decimal."""
+    """Performance from 0 to 10, with one decimal."""
     recommendation: Recommendation
     stats: PerformanceStats
     session_id: str
     agent_id: str
     agent: str
-    """The kind of agent, such as `claude-code`."""
+    """Kind of the agent, such as `claude-code`."""
     formula_version: str
     coverage: PerformanceCoverage
     signals: PerformanceSignals
@@ -661,12 +665,12 @@ class Performance(TypedDict):
 
 
 class PerformanceCoverage(TypedDict):
-    """Which of `tools`, `prompts`, `cost` and `tokens` there is evidence of."""
+    """Which of `tools`, `prompts`, `cost` and `tokens` the evidence contains."""
 
     present: list[str]
     missing: list[str]
     partial: list[str]
-    """Those of the present that only some of the calls have."""
+    """Present kinds that only some of the calls have."""
     signal: str
     """`logs` or `spans`."""
     cost_source: str
@@ -674,7 +678,7 @@ class PerformanceCoverage(TypedDict):
 
 
 class PerformanceDimensions(TypedDict):
-    """0 to 10 each, one decimal."""
+    """The dimensions of the performance, each from 0 to 10 with one decimal."""
 
     quality: float
     autonomy: float
@@ -684,7 +688,7 @@ class PerformanceDimensions(TypedDict):
 
 
 class PerformanceSignals(TypedDict):
-    """What else was counted."""
+    """Other counts."""
 
     api_errors: int
     accepts: int
@@ -693,14 +697,14 @@ class PerformanceSignals(TypedDict):
     compactions: int
     refusals: int
     feedback: NotRequired[int | None]
-    """The latest: -1, 0 or 1."""
+    """Latest rating by the user: -1, 0 or 1."""
 
 
 class PerformanceStats(TypedDict):
-    """The sums that the dimensions were made of."""
+    """The sums that the dimensions are computed from."""
 
     total_cost: float
-    """Dollars, two decimals."""
+    """Cost in dollars, with two decimals."""
     total_tools: int
     tools_ok: int
     tool_success_pct: int
@@ -713,15 +717,15 @@ class PointReply(TypedDict):
     """One step of a history."""
 
     at: str
-    """Where the step begins."""
+    """Start of the step."""
     score: int
-    """The score after its last evaluation."""
+    """Score after the last evaluation of the step."""
     evaluations: int
-    """How many evaluations it has."""
+    """Number of evaluations in the step."""
 
 
 class PublishReply(TypedDict):
-    """How an agent is shown."""
+    """The publication of an agent."""
 
     agent_id: str
     public: bool
@@ -729,45 +733,46 @@ class PublishReply(TypedDict):
 
 
 class PublishRequest(TypedDict):
-    """Whether an agent is shown to everybody."""
+    """The publication of an agent to change."""
 
     public: NotRequired[bool | None]
-    """Whether everybody may see it; if absent as before."""
+    """Whether the agent is public; default: as before."""
     slug: NotRequired[str | None]
-    """The name under which it is shown; if absent the one it has, or one made from its id."""
+    """Name in the public address; default: the current name, or one derived from the id."""
 
 
 class RankedReply(TypedDict):
     """An agent with its best run."""
 
     rank: int
-    """Its place, from 1."""
+    """Rank of the agent, from 1."""
     agent_id: str
-    """Whose run it is."""
+    """Id of the agent."""
     run_id: str
-    """Its id."""
+    """Id of its best run."""
     tier: Tier
-    """The name of the score's range."""
+    """Name of the score's range."""
     axes: NotRequired[RunAxes | None]
-    """The parts of the score."""
+    """Parts of the score."""
     branch: NotRequired[str | None]
-    """The branch with its work."""
+    """Branch with the work of the run."""
     pull_request: NotRequired[str | None]
-    """The pull request with its work."""
+    """Pull request with the work of the run."""
     score: NotRequired[int | None]
-    """The scorecard."""
+    """Score from 0 to 100; null after an internal error."""
     wall_ms: NotRequired[int | None]
-    """How long it took in milliseconds."""
+    """Wall time of the run, in milliseconds."""
 
 
 class ReadyReply(TypedDict):
-    """The store takes writes."""
+    """The readiness of the store."""
 
     status: str
     """Always `ready`."""
     standstill: NotRequired[str | None]
-    """The time that everything gets which is accepted now, while the system clock shows an earlier
-    one. It was ahead, or it is late. After five minutes times follow the clock again.
+    """Only while the system clock shows an earlier time than already stored evidence, because it
+    was ahead or is late: the time that all new evidence gets. After five minutes new evidence gets
+    the time of the clock again.
     """
 
 
@@ -775,42 +780,42 @@ class RecordReply(TypedDict):
     """The reputation of an agent."""
 
     agent_id: str
-    """The agent."""
+    """Id of the agent."""
     score: int
-    """0 to 1000."""
+    """Score from 0 to 1000."""
     lifecycle: Lifecycle
     """How settled the score is."""
     status: Lifecycle
     """The same as `lifecycle`."""
     eval_count: int
-    """Evaluations in the window."""
+    """Number of evaluations in the window."""
     evaluations: int
     """The same as `eval_count`."""
     window_size: int
-    """The most evaluations that count."""
+    """Maximum number of evaluations in the window."""
     passed: int
-    """Those that passed."""
+    """Number of evaluations in the window that passed."""
     pass_rate: float
-    """The share that passed, 0 to 1."""
+    """Share of the evaluations that passed, from 0 to 1."""
     avg_latency_ms: float
-    """The average of the latencies that count."""
+    """Average latency of the evaluations in the window."""
     streak: int
-    """Passes counted back from the newest."""
+    """Number of passes since the last failure."""
     formula_version: str
-    """The version of the formula."""
+    """Version of the formula."""
 
 
 class RecordsPage(TypedDict):
     """A page of records."""
 
     data: list[SessionRecord]
-    """The records in their order: spans and what has no time first, then by time."""
+    """Records: first spans and records without a time, then log records by time."""
     next_cursor: NotRequired[str | None]
-    """Where the next page begins; null on the last one."""
+    """Cursor of the next page; null on the last page."""
 
 
 class RegistryReply(TypedDict):
-    """Every metric that there is."""
+    """All session metrics."""
 
     data: list[MetricDefinition]
     next_cursor: NotRequired[str | None]
@@ -818,56 +823,58 @@ class RegistryReply(TypedDict):
 
 
 class ReputationEventRequest(TypedDict):
-    """An event about an identity."""
+    """A reputation event."""
 
     event_id: str
-    """Its own id: an event counts once however often it is sent, and the first copy stands."""
+    """Id of the event. A repeated event counts once; the first copy is kept."""
     timestamp: Moment
-    """When it happened: at most three years ago, at most a day ahead."""
+    """Time of the event: at most three years in the past and one day in the future."""
     category: ReputationCategory
     event_type: str
-    """The name of its kind, such as `task_completed`."""
+    """Kind of the event, such as `task_completed`."""
     score_delta: float
-    """How it moves its category."""
+    """Change of the score of its category."""
     agent_id: NotRequired[AgentName | None]
-    """The agent it is about."""
+    """The agent. Required unless `identity_id` is given."""
     attributes: NotRequired[dict[str, str] | None]
     confidence: NotRequired[float | None]
-    """How sure you are; 1 if absent."""
+    """How sure the sender is, from 0 to 1; default: 1. It is stored and returned, but does not
+    change scores.
+    """
     identity_id: NotRequired[IdentityName | None]
-    """Whom it is about; or say `agent_id`."""
+    """Identity of the agent. Required unless `agent_id` is given."""
     reference_id: NotRequired[str | None]
     reference_type: NotRequired[ReferenceType | None]
 
 
 class ReputationEventsReply(TypedDict):
-    """What became of the events."""
+    """The result of a batch of events."""
 
     accepted: int
-    """How many were counted."""
+    """Number of events that were counted."""
     duplicates: int
-    """How many had been counted before."""
+    """Number of events that had been counted before."""
 
 
 class ReputationEventsRequest(TypedDict):
-    """Events about identities."""
+    """Reputation events."""
 
     events: list[ReputationEventRequest]
-    """1 to 1000 events."""
+    """List of 1 to 1000 events."""
 
 
 class ReputationReply(TypedDict):
     """The short form of a reputation."""
 
     score: int
-    """0 to 1000."""
+    """Score from 0 to 1000."""
     lifecycle: Lifecycle
     eval_count: int
-    """Evaluations in the window, at most 500."""
+    """Number of evaluations in the window, at most 500."""
 
 
 class ReputationUpdate(TypedDict):
-    """An agent's reputation after the verdicts."""
+    """The reputation of an agent after the batch."""
 
     agent_id: str
     score: int
@@ -876,7 +883,7 @@ class ReputationUpdate(TypedDict):
 
 
 class RunAxes(TypedDict):
-    """The axes of a score, 0 to 100 each."""
+    """The axes of a score, each from 0 to 100."""
 
     completion: int
     error_rate: int
@@ -885,92 +892,90 @@ class RunAxes(TypedDict):
 
 
 class RunBaseline(TypedDict):
-    """What the wall time was compared with."""
+    """The baseline of the wall time."""
 
     runs: int
     p50_ms: NotRequired[float | None]
-    """The median of the runs; null without one."""
+    """Median wall time of the compared runs; null without such runs."""
 
 
 class RunReply(TypedDict):
-    """A run with all that is known of it."""
+    """A run with everything known about it."""
 
     run_id: str
-    """Its id."""
+    """Id of the run."""
     agent_id: str
-    """Whose run it is."""
+    """Id of the agent."""
     workspace: str
-    """The workspace whose runs it is compared with."""
+    """Workspace of the run, whose runs are compared with each other."""
     tier: Tier
-    """The name of the score's range."""
+    """Name of the score's range."""
     formula_version: str
-    """The version of the formula."""
+    """Version of the formula."""
     defaulted: list[str]
-    """Axes that could not be computed and are 50."""
+    """Axes that could not be computed and have the default value 50."""
     warnings: list[str]
-    """Parts of what was sent that do not count: impossible ones, which are as good as absent, and
-    unknown fields.
+    """Parts of the request that do not count: invalid values, which count as absent, and unknown
+    fields.
     """
     scored_at: str
-    """When it was scored."""
+    """Time when the run was scored."""
     outcome: RunOutcome
-    """How it ended."""
+    """Outcome of the run."""
     resources: RunResources
-    """What it consumed."""
+    """Resource usage of the run."""
     finished_at: str
-    """When it ended."""
+    """End of the run."""
     axes: NotRequired[RunAxes | None]
-    """The parts of the score."""
+    """Parts of the score."""
     baseline: NotRequired[RunBaseline | None]
-    """What its wall time was compared with."""
+    """Baseline that the wall time was compared with."""
     score: NotRequired[int | None]
-    """0 to 100; null if scoring failed inside."""
+    """Score from 0 to 100; null after an internal error."""
     spec_id: NotRequired[str | None]
-    """The task that agents compete on."""
+    """Task that agents compete on."""
     attributes: NotRequired[dict[str, Any] | None]
-    """What else was sent."""
+    """Other data that was sent with the run."""
     branch: NotRequired[str | None]
-    """The branch with its work."""
+    """Branch with the work of the run."""
     pull_request: NotRequired[str | None]
-    """The pull request with its work."""
+    """Pull request with the work of the run."""
     stages: NotRequired[list[RunStage] | None]
-    """Its stages, as they were sent."""
+    """Stages of the run, as they were sent."""
     started_at: NotRequired[str | None]
-    """When it began."""
+    """Start of the run."""
     wall_ms: NotRequired[int | None]
-    """How long it took in milliseconds."""
+    """Wall time of the run, in milliseconds."""
 
 
 class RunRequest(TypedDict):
-    """A run that is finished."""
+    """A finished run."""
 
     agent_id: AgentName
     outcome: RunOutcome
     attributes: NotRequired[dict[str, Any] | None]
-    """Whatever else you want to keep with it, up to 64 KiB."""
+    """Any other data to store with the run, up to 64 KiB."""
     branch: NotRequired[str | None]
-    """The branch with its work."""
+    """Branch with the work of the run."""
     finished_at: NotRequired[Moment | None]
-    """When it ended; when it was accepted if absent."""
+    """End of the run; default: the time of acceptance."""
     pull_request: NotRequired[str | None]
-    """The pull request with its work."""
+    """Pull request with the work of the run."""
     resources: NotRequired[RunResources | None]
     run_id: NotRequired[RunName | None]
-    """What you call the run; `run_` and a ULID if absent. Sent again it returns the first
-    scorecard.
-    """
+    """Id of the run; default: `run_` and a ULID. A repeated id returns the first scorecard."""
     spec_id: NotRequired[RunName | None]
-    """The task that agents compete on."""
+    """Task that agents compete on."""
     stages: NotRequired[list[RunStage] | None]
     started_at: NotRequired[Moment | None]
     wall_ms: NotRequired[int | None]
-    """How long the run took, in milliseconds."""
+    """Wall time of the run, in milliseconds."""
     workspace: NotRequired[RunName | None]
-    """The runs of a workspace are compared with each other; `default` if absent."""
+    """Workspace, whose runs are compared with each other; default: `default`."""
 
 
 class RunResources(TypedDict):
-    """What a run consumed, as far as it is known."""
+    """The known resource usage of a run."""
 
     cpu_periods: NotRequired[int | None]
     cpu_throttled_ms: NotRequired[int | None]
@@ -985,174 +990,180 @@ class RunStage(TypedDict):
     name: str
     passed: bool
     attempts: NotRequired[int | None]
-    """How often it was tried; once if absent."""
+    """Number of attempts; default: 1."""
 
 
 class RunsReply(TypedDict):
     """A page of runs."""
 
     data: list[RunReply]
-    """The last accepted first."""
+    """Runs, the last accepted first."""
     next_cursor: NotRequired[str | None]
-    """Where the next page begins; null on the last one."""
+    """Cursor of the next page; null on the last page."""
 
 
 class ScoreChange(TypedDict):
-    """How the score of an agent changed on a day, and why."""
+    """The change of an agent's score on a day, with its cause."""
 
     agent_id: str
-    """Whose score."""
+    """Id of the agent."""
     change: int
-    """By how many points."""
+    """Change of the score, in points."""
     score_before: int
-    """The score before the first evaluation of the day."""
+    """Score before the first evaluation of the day."""
     score: int
-    """The score after the last one."""
+    """Score after the last evaluation of the day."""
     evaluations: int
-    """Evaluations of the day."""
+    """Number of evaluations on the day."""
     failed: int
-    """Those that failed."""
+    """Number of evaluations that failed."""
     cause: str
-    """The cause in one sentence."""
+    """Cause of the change, in one sentence."""
     gate: NotRequired[str | None]
-    """The gate that failed most often; null if none did."""
+    """Gate with the most failures; null if no gate failed."""
 
 
 class ScoreReply(TypedDict):
     """The scorecard of a run."""
 
     run_id: str
-    """Its id."""
+    """Id of the run."""
     agent_id: str
-    """Whose run it is."""
+    """Id of the agent."""
     workspace: str
-    """The workspace whose runs it is compared with."""
+    """Workspace of the run, whose runs are compared with each other."""
     tier: Tier
-    """The name of the score's range."""
+    """Name of the score's range."""
     formula_version: str
-    """The version of the formula."""
+    """Version of the formula."""
     defaulted: list[str]
-    """Axes that could not be computed and are 50."""
+    """Axes that could not be computed and have the default value 50."""
     warnings: list[str]
-    """Parts of what was sent that do not count: impossible ones, which are as good as absent, and
-    unknown fields.
+    """Parts of the request that do not count: invalid values, which count as absent, and unknown
+    fields.
     """
     scored_at: str
-    """When it was scored."""
+    """Time when the run was scored."""
     axes: NotRequired[RunAxes | None]
-    """The parts of the score."""
+    """Parts of the score."""
     baseline: NotRequired[RunBaseline | None]
-    """What its wall time was compared with."""
+    """Baseline that the wall time was compared with."""
     score: NotRequired[int | None]
-    """0 to 100; null if scoring failed inside."""
+    """Score from 0 to 100; null after an internal error."""
     spec_id: NotRequired[str | None]
-    """The task that agents compete on."""
+    """Task that agents compete on."""
 
 
 class Session(TypedDict):
     """A session."""
 
     session_id: str
-    """Its id."""
+    """Id of the session."""
     agent_id: str
-    """Whose it is."""
+    """Id of the agent."""
     open: bool
-    """Whether something of it is still expected."""
+    """Whether the session may still receive records."""
     last_seen: str
-    """When something of it arrived last."""
+    """Time when data of the session last arrived."""
     metrics: MetricsSummary
-    """What its traces say, in short."""
+    """Metrics of the traces, in short."""
     trace_count: int
-    """How many traces it has."""
+    """Number of traces."""
     closed_at: NotRequired[str | None]
-    """Since when it is over."""
+    """Time when the session was closed; null while it is open."""
     ended_at: NotRequired[str | None]
-    """Its last event."""
+    """Time of the last event; null if no event has a time."""
     performance: NotRequired[Performance | None]
-    """How well it went; null where only signals were sent."""
+    """Performance of the session; null if there is nothing to score, for example if only signals
+    were sent.
+    """
     started_at: NotRequired[str | None]
-    """Its first event; null if none has a time."""
+    """Time of the first event; null if no event has a time."""
 
 
 class SessionBrief(TypedDict):
-    """A session in few words."""
+    """A session in short."""
 
     session_id: str
-    """Its id."""
+    """Id of the session."""
     started_at: str
-    """When it began."""
+    """Start of the session."""
     open: bool
-    """Whether something of it is still expected."""
+    """Whether the session may still receive records."""
     performance: NotRequired[float | None]
-    """How well it went, 0 to 10; null without anything to score."""
+    """Performance from 0 to 10; null if there is nothing to score."""
     recommendation: NotRequired[Recommendation | None]
-    """What to do with its masque."""
+    """Recommendation for the masque of the session."""
 
 
 class SessionDetail(TypedDict):
     """A session with its traces."""
 
     session_id: str
-    """Its id."""
+    """Id of the session."""
     agent_id: str
-    """Whose it is."""
+    """Id of the agent."""
     open: bool
-    """Whether something of it is still expected."""
+    """Whether the session may still receive records."""
     last_seen: str
-    """When something of it arrived last."""
+    """Time when data of the session last arrived."""
     metrics: MetricsSummary
-    """What its traces say, in short."""
+    """Metrics of the traces, in short."""
     trace_count: int
-    """How many traces it has."""
+    """Number of traces."""
     traces: list[SessionTrace]
-    """Its traces."""
+    """Traces of the session."""
     closed_at: NotRequired[str | None]
-    """Since when it is over."""
+    """Time when the session was closed; null while it is open."""
     ended_at: NotRequired[str | None]
-    """Its last event."""
+    """Time of the last event; null if no event has a time."""
     performance: NotRequired[Performance | None]
-    """How well it went; null where only signals were sent."""
+    """Performance of the session; null if there is nothing to score, for example if only signals
+    were sent.
+    """
     started_at: NotRequired[str | None]
-    """Its first event; null if none has a time."""
+    """Time of the first event; null if no event has a time."""
 
 
 class SessionFact(TypedDict):
-    """One fact of a record. What a fact of its kind does not have, or what was not said, is absent."""
+    """One fact of a record. A field is absent if facts of this kind do not have it, or if its value
+    is unknown.
+    """
 
     kind: FactKind
-    """What it is about."""
+    """Kind of the fact."""
     accepted: NotRequired[bool | None]
     """Whether the call of the tool was allowed."""
     cache_creation_tokens: NotRequired[int | None]
-    """Tokens that were written to the cache."""
+    """Number of tokens that were written to the cache."""
     cache_read_tokens: NotRequired[int | None]
-    """Tokens that were read from the cache."""
+    """Number of tokens that were read from the cache."""
     cost_usd: NotRequired[float | None]
-    """What it cost in dollars."""
+    """Cost in dollars."""
     decided_by: NotRequired[str | None]
-    """Who decided: `user`, `policy`, `hook` or `unknown`."""
+    """Who allowed or denied the call: `user`, `policy`, `hook` or `unknown`."""
     duration_ms: NotRequired[float | None]
-    """How long it took."""
+    """Duration of the call."""
     error_type: NotRequired[str | None]
-    """The kind of error."""
+    """Type of the error."""
     input_tokens: NotRequired[int | None]
-    """Tokens that were sent."""
+    """Number of input tokens."""
     model: NotRequired[str | None]
-    """The model."""
+    """Name of the model."""
     ok: NotRequired[bool | None]
     """Whether the call succeeded."""
     output_tokens: NotRequired[int | None]
-    """Tokens that came back."""
+    """Number of output tokens."""
     rating: NotRequired[int | None]
-    """-1, 0 or 1."""
+    """Rating by the user: -1, 0 or 1."""
     status: NotRequired[int | None]
-    """The HTTP status of a call that failed."""
+    """HTTP status of a failed call."""
     tokens_after: NotRequired[int | None]
-    """And after."""
+    """Number of tokens in the context after the compaction."""
     tokens_before: NotRequired[int | None]
-    """Tokens of the context before it was made shorter."""
+    """Number of tokens in the context before the compaction."""
     tool: NotRequired[str | None]
-    """The tool."""
+    """Name of the tool."""
 
 
 class SessionMetric(TypedDict):
@@ -1160,7 +1171,7 @@ class SessionMetric(TypedDict):
 
     name: str
     score: float
-    """0 to 1, four places."""
+    """Score from 0 to 1, with four decimals."""
     reason: str
     threshold: float
     passed: bool
@@ -1168,9 +1179,9 @@ class SessionMetric(TypedDict):
     evaluable: bool
     formula_version: str
     metadata: dict[str, Any]
-    """What the score was made of: how many traces there are and were evaluated, and if any were,
-    the weights, the risks of each trace with the `source` of its signals, and how they were put
-    together.
+    """Details of the computation: the number of traces and of evaluated traces, and, if any were
+    evaluated, the weights, the risks of each trace with the `source` of its signals, and how the
+    risks were combined.
     """
 
 
@@ -1187,35 +1198,35 @@ class SessionRecord(TypedDict):
     signal: str
     """`logs` or `spans`."""
     agent: str
-    """The kind of agent that it comes from, such as `claude-code`."""
+    """Kind of the agent that sent the record, such as `claude-code`."""
     facts: list[SessionFact]
-    """What it says."""
+    """Facts of the record."""
     at: NotRequired[str | None]
-    """When it happened; of a span, when it began."""
+    """Time of the record. For a span: its start."""
     until: NotRequired[str | None]
-    """When a span ended."""
+    """End of a span."""
 
 
 class SessionTrace(TypedDict):
     """A trace of a session."""
 
     trace_id: str
-    """Its id."""
+    """Id of the trace."""
     signals: dict[str, float]
-    """The signals that are known, by name."""
+    """Known signals by name."""
     source: NotRequired[SignalSource | None]
-    """Whether they were sent, or derived from telemetry."""
+    """Whether the signals were sent, or derived from telemetry."""
     started_at: NotRequired[str | None]
-    """When it began."""
+    """Start of the trace."""
 
 
 class SessionsReply(TypedDict):
     """A page of sessions."""
 
     data: list[Session]
-    """The last to begin first."""
+    """Sessions, the one that began last first."""
     next_cursor: NotRequired[str | None]
-    """Where the next page begins; null on the last one."""
+    """Cursor of the next page; null on the last page."""
 
 
 class SettingsReply(TypedDict):
@@ -1225,79 +1236,79 @@ class SettingsReply(TypedDict):
 
 
 class SettingsRequest(TypedDict):
-    """Settings that change; what is absent stays."""
+    """The settings to change. Absent settings stay as they are."""
 
     latency_source: NotRequired[LatencySource | None]
 
 
 class SignalsReply(TypedDict):
-    """What was kept."""
+    """The result of sending signals."""
 
     accepted: int
-    """How many traces."""
+    """Number of traces that were stored."""
 
 
 class SignalsRequest(TypedDict):
     """Signals of the traces of a session."""
 
     traces: list[TraceRequest]
-    """Each trace once."""
+    """Traces with their signals. Each trace may appear only once."""
     agent_id: NotRequired[AgentName | None]
-    """Whose session it is, where its telemetry names nobody."""
+    """Agent of the session. Used only if its telemetry names no agent."""
 
 
 class ToolRow(TypedDict):
     """A tool and its evaluations."""
 
     tool: str
-    """The tool."""
+    """Name of the tool."""
     evaluations: int
-    """Its evaluations."""
+    """Number of evaluations of the tool."""
     failed: int
-    """Those that failed."""
+    """Number of evaluations that failed."""
 
 
 class Totals(TypedDict):
-    """What happened, in numbers."""
+    """Totals of one or several days."""
 
     evaluations: int
-    """Evaluations."""
+    """Number of evaluations."""
     passed: int
-    """Those that passed."""
+    """Number of evaluations that passed."""
     sessions: int
-    """Sessions that began."""
+    """Number of sessions that began."""
     cost_usd: float
-    """What they cost in dollars, as far as they say. A session adds at most 10 000."""
+    """Known cost of these sessions in dollars. One session adds at most 10 000."""
     runs: int
-    """Runs that were accepted."""
+    """Number of runs that were accepted."""
     avg_latency_ms: NotRequired[float | None]
-    """The average latency; null without an evaluation."""
+    """Average latency; null without an evaluation."""
     pass_rate: NotRequired[float | None]
-    """The share that passed; null without an evaluation."""
+    """Share of the evaluations that passed; null without an evaluation."""
 
 
 class TraceRequest(TypedDict):
     """A trace."""
 
     trace_id: str
-    """1 to 512 bytes."""
+    """Id of the trace: 1 to 512 bytes."""
     signals: NotRequired[TraceSignals]
-    """Absent is the same as empty: the trace counts, and the metrics skip it."""
+    """Signals of the trace. Without signals, the trace is stored but the metrics skip it."""
     started_at: NotRequired[Moment | None]
-    """When it began, which is its place among the others."""
+    """Start of the trace. It determines the order of the traces."""
 
 
 class TraceSignals(TypedDict):
-    """Signals of a trace, each from 0 to 1, where 1 is good. One that is absent is unknown."""
+    """Signals of a trace, each from 0 (bad) to 1 (good). An absent signal is unknown."""
 
     coherence: NotRequired[float | None]
-    """How coherent its steps were."""
+    """How coherent the steps were."""
     confidence: NotRequired[float | None]
-    """How sure the agent was."""
+    """How confident the agent was."""
     loop_detection: NotRequired[float | None]
     """How free of loops the trace was."""
     tool_correctness: NotRequired[float | None]
-    """How right its choice and use of tools was."""
+    """How correctly the agent chose and used tools."""
 
 
 class Client(Http):
@@ -1308,7 +1319,7 @@ class Client(Http):
         *,
         timeout: float | None = None,
     ) -> HealthReply:
-        """Is it alive?"""
+        """Check whether the server is alive."""
         reply: HealthReply = self._send(
             Request("GET", "/health"),
             timeout,
@@ -1320,7 +1331,7 @@ class Client(Http):
         *,
         timeout: float | None = None,
     ) -> str:
-        """Figures for Prometheus."""
+        """Read the metrics for Prometheus."""
         reply: str = self._send(
             Request("GET", "/metrics", text=True),
             timeout,
@@ -1332,7 +1343,7 @@ class Client(Http):
         *,
         timeout: float | None = None,
     ) -> Any:
-        """This document."""
+        """Read this document."""
         reply: Any = self._send(
             Request("GET", "/openapi.json"),
             timeout,
@@ -1344,9 +1355,9 @@ class Client(Http):
         *,
         timeout: float | None = None,
     ) -> ReadyReply:
-        """Can it write?
+        """Check whether the store can write.
 
-        Writes to the store and waits until that is durable, at most once a second.
+        Writes to the store and waits until the write is durable, at most once per second.
         """
         reply: ReadyReply = self._send(
             Request("GET", "/ready"),
@@ -1366,16 +1377,16 @@ class Client(Http):
     ) -> Agents:
         """List agents.
 
-        One row for each agent, over all its evidence. The last seen first, unless `sort` says
-        otherwise.
+        Returns one row per agent, over all its evidence. The most recently seen agent is first,
+        unless `sort` says otherwise.
 
-        :param limit: How many at most
-        :param cursor: The `next_cursor` of the page before, with the same `sort`
-        :param q: Only those whose id contains this, in any case
-        :param sort: `last_seen` (the default); `score`, the best first: agents with 50 evaluations
-        or more, then those that are calibrating, then those without evaluations; `name`; or
-        `evaluations`, the most first
-        :param days: Show the last days of each agent, this many
+        :param limit: Maximum number of rows
+        :param cursor: `next_cursor` of the previous page, with the same `sort`
+        :param q: Only agents whose id contains this text, ignoring case
+        :param sort: `last_seen` (the default); `score`: first agents with 50 evaluations or more,
+        best score first, then calibrating agents, then agents without evaluations; `name`; or
+        `evaluations`, highest number first
+        :param days: Number of latest days to return per agent
         """
         reply: Agents = self._send(
             Request("GET", "/v1/agents", query={"limit": limit, "cursor": cursor, "q": q, "sort": sort, "days": days}),
@@ -1394,15 +1405,15 @@ class Client(Http):
     ) -> Iterator[AgentRow]:
         """List agents. Page after page is read as they are used.
 
-        One row for each agent, over all its evidence. The last seen first, unless `sort` says
-        otherwise.
+        Returns one row per agent, over all its evidence. The most recently seen agent is first,
+        unless `sort` says otherwise.
 
         :param page_size: How many are read at a time; all are given
-        :param q: Only those whose id contains this, in any case
-        :param sort: `last_seen` (the default); `score`, the best first: agents with 50 evaluations
-        or more, then those that are calibrating, then those without evaluations; `name`; or
-        `evaluations`, the most first
-        :param days: Show the last days of each agent, this many
+        :param q: Only agents whose id contains this text, ignoring case
+        :param sort: `last_seen` (the default); `score`: first agents with 50 evaluations or more,
+        best score first, then calibrating agents, then agents without evaluations; `name`; or
+        `evaluations`, highest number first
+        :param days: Number of latest days to return per agent
         """
         return self._pages(
             Request("GET", "/v1/agents", query={"limit": page_size, "q": q, "sort": sort, "days": days}),
@@ -1417,9 +1428,10 @@ class Client(Http):
         idempotency_key: str | None = None,
         timeout: float | None = None,
     ) -> AddAgentReply:
-        """Make an agent known.
+        """Add an agent.
 
-        Before its first evaluation, which would do the same.
+        Adds an agent before its first evaluation. The first evaluation of an unknown agent also
+        adds it.
         """
         reply: AddAgentReply = self._send(
             Request("POST", "/v1/agents", body={"agent_id": agent_id}, idempotency_key=idempotency_key),
@@ -1436,12 +1448,12 @@ class Client(Http):
     ) -> EraseReply:
         """Erase an agent.
 
-        Its evidence, runs, events, scores and kept replies are deleted within a minute, and nothing
-        of it is seen from here on. A tombstone stays: a time, a count, and SHA-256 of the id. It
-        takes a secret key.
+        The agent is no longer visible from now on. Its evidence, runs, events, scores and saved
+        replies are deleted within a minute. A tombstone remains: a time, a count, and the SHA-256
+        of the id. Needs a secret key.
 
         :param agent_id: The agent, percent-encoded
-        :param confirm: The agent once more
+        :param confirm: The `agent_id` again, as a confirmation
         """
         reply: EraseReply = self._send(
             Request("DELETE", path("/v1/agents/{agent_id}", agent_id), query={"confirm": confirm}),
@@ -1457,7 +1469,7 @@ class Client(Http):
     ) -> AgentStanding:
         """Read everything about an agent.
 
-        One that was never seen has a standing of zeros.
+        For an unknown agent, all scores are 0 and all lists are empty.
 
         :param agent_id: The agent, percent-encoded
         """
@@ -1475,14 +1487,14 @@ class Client(Http):
         slug: str | None = None,
         timeout: float | None = None,
     ) -> PublishReply:
-        """Show an agent to everybody, or no longer.
+        """Publish or unpublish an agent.
 
-        It takes a secret key.
+        A public agent has a page and a badge that need no login. Needs a secret key.
 
         :param agent_id: The agent, percent-encoded
-        :param public: Whether everybody may see it; if absent as before.
-        :param slug: The name under which it is shown; if absent the one it has, or one made from
-        its id.
+        :param public: Whether the agent is public; default: as before.
+        :param slug: Name in the public address; default: the current name, or one derived from the
+        id.
         """
         reply: PublishReply = self._send(
             Request("PATCH", path("/v1/agents/{agent_id}", agent_id), body={}, optional={"public": public, "slug": slug}),
@@ -1498,15 +1510,15 @@ class Client(Http):
         to: TimeText | None = None,
         timeout: float | None = None,
     ) -> AgentBreakdown:
-        """Read what failed, and how long evaluations took.
+        """Read the failures and latencies of an agent.
 
-        Failures by gate and by tool, and latencies, over the UTC days from `from` to `to`, both
-        included: at most 366. Without them, the last 30 days. An agent that was never seen has a
-        breakdown of zeros.
+        Returns failures by gate and by tool, and latencies, for the UTC days from `from` to `to`,
+        both included: at most 366 days; default: the last 30 days. For an unknown agent, all values
+        are 0.
 
         :param agent_id: The agent, percent-encoded
-        :param from_: A time in the first day
-        :param to: A time in the last day
+        :param from_: A time on the first day
+        :param to: A time on the last day
         """
         reply: AgentBreakdown = self._send(
             Request("GET", path("/v1/agents/{agent_id}/breakdown", agent_id), query={"from": from_, "to": to}),
@@ -1530,20 +1542,19 @@ class Client(Http):
     ) -> EvaluateReply:
         """Judge an output.
 
-        Runs the configured gates, counts the verdict for the agent, and returns both the verdict
-        and the reputation after it.
+        Runs the configured gates, counts the verdict for the agent, and returns the verdict and the
+        agent's new reputation.
 
-        :param agent_id: Whose output it is.
-        :param output: The output, any JSON; it may be null but has to be there. It is never stored,
-        logged or echoed.
-        :param evaluation_id: The caller's own id of this evaluation: its second arrival returns the
+        :param agent_id: Agent that produced the output.
+        :param output: The output: any JSON value. Required, but may be null. Never stored, logged
+        or echoed.
+        :param evaluation_id: Id of this evaluation, chosen by the caller. A repeated id returns the
         first result and counts nothing.
-        :param input: What the tool was given, any JSON. It is never stored, logged or echoed.
-        :param latency_ms: How long the agent took.
-        :param started_at: When that time began, in milliseconds after 1970.
-        :param tmax_ms: The time that whoever asked for the output gives for it, in milliseconds,
-        for `rtb.tmax-guard`.
-        :param tool: The tool that made it.
+        :param input: Input of the tool: any JSON value. Never stored, logged or echoed.
+        :param latency_ms: Latency of the agent.
+        :param started_at: Start of that time, in milliseconds after 1970.
+        :param tmax_ms: Time allowed for the output, in milliseconds, for `rtb.tmax-guard`.
+        :param tool: Tool that returned the output.
         """
         reply: EvaluateReply = self._send(
             Request("POST", "/v1/evaluate", body={"agent_id": agent_id, "output": output}, optional={"evaluation_id": evaluation_id, "input": input, "latency_ms": latency_ms, "started_at": started_at, "tmax_ms": tmax_ms, "tool": tool}, idempotency_key=idempotency_key),
@@ -1567,17 +1578,17 @@ class Client(Http):
     ) -> EventsReply:
         """List evaluations.
 
-        The last accepted first. Filters combine: an evaluation has to fit all of them.
+        Returns the last accepted evaluation first. An evaluation must match all filters.
 
-        :param limit: How many at most
-        :param offset: How many to step over
-        :param cursor: The `next_cursor` of the page before
-        :param agent_id: Only of this agent
-        :param tool: Only of this tool
-        :param gate: Only those in which this gate took part
-        :param passed: Only those that passed, or that did not
-        :param from_: Only those that happened at this time or later
-        :param to: Only those that happened at this time or earlier
+        :param limit: Maximum number of rows
+        :param offset: Number of rows to skip
+        :param cursor: `next_cursor` of the previous page
+        :param agent_id: Only evaluations of this agent
+        :param tool: Only evaluations of this tool
+        :param gate: Only evaluations with a result of this gate
+        :param passed: Only evaluations that passed, or that failed
+        :param from_: Only evaluations at this time or later
+        :param to: Only evaluations at this time or earlier
         """
         reply: EventsReply = self._send(
             Request("GET", "/v1/events", query={"limit": limit, "offset": offset, "cursor": cursor, "agent_id": agent_id, "tool": tool, "gate": gate, "passed": passed, "from": from_, "to": to}),
@@ -1599,15 +1610,15 @@ class Client(Http):
     ) -> Iterator[EventReply]:
         """List evaluations. Page after page is read as they are used.
 
-        The last accepted first. Filters combine: an evaluation has to fit all of them.
+        Returns the last accepted evaluation first. An evaluation must match all filters.
 
         :param page_size: How many are read at a time; all are given
-        :param agent_id: Only of this agent
-        :param tool: Only of this tool
-        :param gate: Only those in which this gate took part
-        :param passed: Only those that passed, or that did not
-        :param from_: Only those that happened at this time or later
-        :param to: Only those that happened at this time or earlier
+        :param agent_id: Only evaluations of this agent
+        :param tool: Only evaluations of this tool
+        :param gate: Only evaluations with a result of this gate
+        :param passed: Only evaluations that passed, or that failed
+        :param from_: Only evaluations at this time or later
+        :param to: Only evaluations at this time or earlier
         """
         return self._pages(
             Request("GET", "/v1/events", query={"limit": page_size, "agent_id": agent_id, "tool": tool, "gate": gate, "passed": passed, "from": from_, "to": to}),
@@ -1623,13 +1634,13 @@ class Client(Http):
         cursor: str | None = None,
         timeout: float | None = None,
     ) -> IdentityEventsReply:
-        """List the events of an identity.
+        """List the reputation events of an identity.
 
-        The latest first.
+        Returns the newest event first.
 
         :param identity_id: The identity
-        :param limit: How many at most
-        :param cursor: The `next_cursor` of the page before
+        :param limit: Maximum number of rows
+        :param cursor: `next_cursor` of the previous page
         """
         reply: IdentityEventsReply = self._send(
             Request("GET", path("/v1/identities/{identity_id}/events", identity_id), query={"limit": limit, "cursor": cursor}),
@@ -1644,9 +1655,9 @@ class Client(Http):
         page_size: int | None = None,
         timeout: float | None = None,
     ) -> Iterator[IdentityEventReply]:
-        """List the events of an identity. Page after page is read as they are used.
+        """List the reputation events of an identity. Page after page is read as they are used.
 
-        The latest first.
+        Returns the newest event first.
 
         :param identity_id: The identity
         :param page_size: How many are read at a time; all are given
@@ -1666,10 +1677,10 @@ class Client(Http):
     ) -> IdentityReply:
         """Read the reputation of an identity.
 
-        An identity that was never seen has a record of zeros.
+        For an unknown identity, all values are 0.
 
         :param identity_id: The identity
-        :param as_of: As of this time; now if absent
+        :param as_of: Time of the reputation; default: now
         """
         reply: IdentityReply = self._send(
             Request("GET", path("/v1/identities/{identity_id}/reputation", identity_id), query={"as_of": as_of}),
@@ -1686,10 +1697,10 @@ class Client(Http):
     ) -> IngestReply:
         """Count verdicts.
 
-        Counts verdicts that were made by an SDK, a proxy or another system. All or none: one bad
-        event refuses the batch and is named by its index.
+        Counts verdicts of an SDK, a proxy or another system. All or nothing: if one event is
+        invalid, the whole batch is refused and the error names the index of the event.
 
-        :param events: In the order in which they are to be counted.
+        :param events: Verdicts, in the order in which they are counted.
         """
         reply: IngestReply = self._send(
             Request("POST", "/v1/ingest", body={"events": events}, idempotency_key=idempotency_key),
@@ -1707,10 +1718,11 @@ class Client(Http):
     ) -> KeysReply:
         """List keys.
 
-        Of the caller's organization; a secret key of the default organization may name another.
+        Lists the keys of the caller's organization. A secret key of the default organization may
+        name another one.
 
-        :param limit: How many at most
-        :param cursor: The `next_cursor` of the page before
+        :param limit: Maximum number of rows
+        :param cursor: `next_cursor` of the previous page
         :param org: The organization
         """
         reply: KeysReply = self._send(
@@ -1728,7 +1740,8 @@ class Client(Http):
     ) -> Iterator[KeyReply]:
         """List keys. Page after page is read as they are used.
 
-        Of the caller's organization; a secret key of the default organization may name another.
+        Lists the keys of the caller's organization. A secret key of the default organization may
+        name another one.
 
         :param page_size: How many are read at a time; all are given
         :param org: The organization
@@ -1748,14 +1761,15 @@ class Client(Http):
         idempotency_key: str | None = None,
         timeout: float | None = None,
     ) -> CreateKeyReply:
-        """Make a key.
+        """Create a key.
 
-        A secret key of the default organization may name any organization, others only their own.
-        The key itself is never stored, so a retry with the same `Idempotency-Key` cannot return it:
-        it is 409 with the id of the key that the first request created.
+        A secret key of the default organization may name any organization, other keys only their
+        own. The key itself is never stored, so a retry with the same `Idempotency-Key` cannot
+        return it: the reply is 409 with the id of the key that the first request created.
 
-        :param label: What its owner calls it.
-        :param org: Its organization, which is made when it is new; the caller's own if absent.
+        :param label: Label for people.
+        :param org: Organization of the key, which is created if it does not exist; default: the
+        caller's organization.
         """
         reply: CreateKeyReply = self._send(
             Request("POST", "/v1/keys", body={"kind": kind}, optional={"label": label, "org": org}, idempotency_key=idempotency_key),
@@ -1771,10 +1785,10 @@ class Client(Http):
     ) -> None:
         """Revoke a key.
 
-        At once. Of the caller's organization; a secret key of the default organization may revoke
-        any.
+        Revokes a key of the caller's organization at once. A secret key of the default organization
+        may revoke any key.
 
-        :param id: The id of the key
+        :param id: Id of the key
         """
         self._send(Request("DELETE", path("/v1/keys/{id}", id)), timeout)
 
@@ -1799,11 +1813,11 @@ class Client(Http):
     ) -> Overview:
         """Read the overview of an organization.
 
-        Totals, the largest rises and falls of scores with their cause, failing gates, and the first
-        agents by score. Days are UTC days. `limit` is how many agents the ranking has.
+        Returns totals, the largest rises and falls of scores with their causes, failing gates, and
+        the agents with the best scores. Days are UTC days.
 
-        :param day: The day, such as `2026-11-15`; today if absent
-        :param limit: How many agents are ranked
+        :param day: The day, such as `2026-11-15`; default: today
+        :param limit: Number of agents in the ranking
         """
         reply: Overview = self._send(
             Request("GET", "/v1/overview", query={"day": day, "limit": limit}),
@@ -1820,10 +1834,10 @@ class Client(Http):
     ) -> ReputationEventsReply:
         """Count reputation events.
 
-        All or none: one bad event refuses the batch and is named by its index. It takes a secret
-        key.
+        All or nothing: if one event is invalid, the whole batch is refused and the error names the
+        index of the event. Needs a secret key.
 
-        :param events: 1 to 1000 events.
+        :param events: List of 1 to 1000 events.
         """
         reply: ReputationEventsReply = self._send(
             Request("POST", "/v1/reputation-events", body={"events": events}, idempotency_key=idempotency_key),
@@ -1839,7 +1853,7 @@ class Client(Http):
     ) -> RecordReply:
         """Read a reputation.
 
-        An agent that was never seen has a record of zeros.
+        For an unknown agent, all values are 0.
 
         :param agent_id: The agent, percent-encoded
         """
@@ -1857,8 +1871,8 @@ class Client(Http):
     ) -> ExplainReply:
         """Explain a reputation.
 
-        The parts of the score, what went into each, what each contributed, and where the next
-        evaluation would take it.
+        Returns the parts of the score with their inputs and points, and the score after one more
+        pass or failure.
 
         :param agent_id: The agent, percent-encoded
         """
@@ -1877,17 +1891,17 @@ class Client(Http):
         points: int | None = None,
         timeout: float | None = None,
     ) -> HistoryReply:
-        """Read how a reputation went.
+        """Read the history of a reputation.
 
-        Equal steps from `from` to `to`, the last score in each. Without `from`, `to` and `points`:
-        one step for each UTC day since the first evaluation, or 100 steps if that was less than
-        three days ago. Steps of whole UTC days are answered from sums of days; other steps read the
-        evaluations of every day that they cut.
+        Returns the last score in each of `points` equal steps from `from` to `to`. Without
+        parameters: one step per UTC day since the first evaluation, or 100 steps if that was less
+        than three days ago. Steps of whole UTC days are fast, because the server keeps sums per
+        day. Other steps read all evaluations of the days that a step boundary cuts.
 
         :param agent_id: The agent, percent-encoded
-        :param from_: Where the first step begins
-        :param to: Where the last step ends
-        :param points: How many steps
+        :param from_: Start of the first step
+        :param to: End of the last step
+        :param points: Number of steps
         """
         reply: HistoryReply = self._send(
             Request("GET", path("/v1/reputation/{agent_id}/history", agent_id), query={"from": from_, "to": to, "points": points}),
@@ -1910,16 +1924,16 @@ class Client(Http):
     ) -> RunsReply:
         """List runs.
 
-        The last accepted first. `from` and `to` look at when a run ended.
+        Returns the last accepted run first. `from` and `to` filter by the end of a run.
 
-        :param limit: How many at most
-        :param cursor: The `next_cursor` of the page before
-        :param agent_id: Only of this agent
-        :param workspace: Only of this workspace
+        :param limit: Maximum number of rows
+        :param cursor: `next_cursor` of the previous page
+        :param agent_id: Only runs of this agent
+        :param workspace: Only runs in this workspace
         :param spec_id: Only attempts at this spec
-        :param tier: Only of this tier
-        :param from_: Only those that ended at this time or later
-        :param to: Only those that ended at this time or earlier
+        :param tier: Only runs with this tier
+        :param from_: Only runs that ended at this time or later
+        :param to: Only runs that ended at this time or earlier
         """
         reply: RunsReply = self._send(
             Request("GET", "/v1/runs", query={"limit": limit, "cursor": cursor, "agent_id": agent_id, "workspace": workspace, "spec_id": spec_id, "tier": tier, "from": from_, "to": to}),
@@ -1941,15 +1955,15 @@ class Client(Http):
     ) -> Iterator[RunReply]:
         """List runs. Page after page is read as they are used.
 
-        The last accepted first. `from` and `to` look at when a run ended.
+        Returns the last accepted run first. `from` and `to` filter by the end of a run.
 
         :param page_size: How many are read at a time; all are given
-        :param agent_id: Only of this agent
-        :param workspace: Only of this workspace
+        :param agent_id: Only runs of this agent
+        :param workspace: Only runs in this workspace
         :param spec_id: Only attempts at this spec
-        :param tier: Only of this tier
-        :param from_: Only those that ended at this time or later
-        :param to: Only those that ended at this time or earlier
+        :param tier: Only runs with this tier
+        :param from_: Only runs that ended at this time or later
+        :param to: Only runs that ended at this time or earlier
         """
         return self._pages(
             Request("GET", "/v1/runs", query={"limit": page_size, "agent_id": agent_id, "workspace": workspace, "spec_id": spec_id, "tier": tier, "from": from_, "to": to}),
@@ -1978,19 +1992,19 @@ class Client(Http):
     ) -> ScoreReply:
         """Score a run.
 
-        A run is never refused for missing or odd data: what is impossible counts as absent and is
-        named in `warnings`, and so are unknown fields. Only `agent_id` and `outcome` have to be
-        right.
+        A run is never refused because of missing or invalid data: invalid values count as absent
+        and are listed in `warnings`, like unknown fields. Only `agent_id` and `outcome` must be
+        valid.
 
-        :param attributes: Whatever else you want to keep with it, up to 64 KiB.
-        :param branch: The branch with its work.
-        :param finished_at: When it ended; when it was accepted if absent.
-        :param pull_request: The pull request with its work.
-        :param run_id: What you call the run; `run_` and a ULID if absent. Sent again it returns the
-        first scorecard.
-        :param spec_id: The task that agents compete on.
-        :param wall_ms: How long the run took, in milliseconds.
-        :param workspace: The runs of a workspace are compared with each other; `default` if absent.
+        :param attributes: Any other data to store with the run, up to 64 KiB.
+        :param branch: Branch with the work of the run.
+        :param finished_at: End of the run; default: the time of acceptance.
+        :param pull_request: Pull request with the work of the run.
+        :param run_id: Id of the run; default: `run_` and a ULID. A repeated id returns the first
+        scorecard.
+        :param spec_id: Task that agents compete on.
+        :param wall_ms: Wall time of the run, in milliseconds.
+        :param workspace: Workspace, whose runs are compared with each other; default: `default`.
         """
         reply: ScoreReply = self._send(
             Request("POST", "/v1/runs", body={"agent_id": agent_id, "outcome": outcome}, optional={"attributes": attributes, "branch": branch, "finished_at": finished_at, "pull_request": pull_request, "resources": resources, "run_id": run_id, "spec_id": spec_id, "stages": stages, "started_at": started_at, "wall_ms": wall_ms, "workspace": workspace}, idempotency_key=idempotency_key),
@@ -2042,14 +2056,14 @@ class Client(Http):
     ) -> SessionsReply:
         """List sessions.
 
-        The last to begin first. `from` and `to` look at when a session began; where nothing says
-        so, at when it was first heard of.
+        Returns the session that began last first. `from` and `to` filter by the start of a session;
+        if it is unknown, by the time when its first record arrived.
 
-        :param limit: How many at most
-        :param cursor: The `next_cursor` of the page before
-        :param agent_id: Only of this agent
-        :param from_: Only those that began at this time or later
-        :param to: Only those that began at this time or earlier
+        :param limit: Maximum number of rows
+        :param cursor: `next_cursor` of the previous page
+        :param agent_id: Only sessions of this agent
+        :param from_: Only sessions that began at this time or later
+        :param to: Only sessions that began at this time or earlier
         """
         reply: SessionsReply = self._send(
             Request("GET", "/v1/sessions", query={"limit": limit, "cursor": cursor, "agent_id": agent_id, "from": from_, "to": to}),
@@ -2068,13 +2082,13 @@ class Client(Http):
     ) -> Iterator[Session]:
         """List sessions. Page after page is read as they are used.
 
-        The last to begin first. `from` and `to` look at when a session began; where nothing says
-        so, at when it was first heard of.
+        Returns the session that began last first. `from` and `to` filter by the start of a session;
+        if it is unknown, by the time when its first record arrived.
 
         :param page_size: How many are read at a time; all are given
-        :param agent_id: Only of this agent
-        :param from_: Only those that began at this time or later
-        :param to: Only those that began at this time or earlier
+        :param agent_id: Only sessions of this agent
+        :param from_: Only sessions that began at this time or later
+        :param to: Only sessions that began at this time or earlier
         """
         return self._pages(
             Request("GET", "/v1/sessions", query={"limit": page_size, "agent_id": agent_id, "from": from_, "to": to}),
@@ -2108,14 +2122,15 @@ class Client(Http):
     ) -> SessionMetrics:
         """Read the metrics of a session.
 
-        Computed now, over its traces by `started_at`, then as they arrived; those without a start
-        come last. Where nobody sent signals they are derived from telemetry, one trace a prompt.
+        Computes the metrics over the traces of the session, in the order of `started_at`, then of
+        arrival; traces without a start come last. If no signals were sent, they are derived from
+        telemetry, with one trace per prompt.
 
         :param session_id: The session, percent-encoded
-        :param signal_weights: A JSON object with weights from 0 to 10 of any of `confidence`,
+        :param signal_weights: A JSON object with weights from 0 to 10 for any of `confidence`,
         `loop_detection`, `tool_correctness`, `coherence`
-        :param thresholds: A JSON object with the score from 0 to 1 from which `agent_reliability`
-        or `agent_consistency` passes
+        :param thresholds: A JSON object with the score from 0 to 1 at which `agent_reliability` or
+        `agent_consistency` passes
         """
         reply: SessionMetrics = self._send(
             Request("GET", path("/v1/sessions/{session_id}/metrics", session_id), query={"signal_weights": signal_weights, "thresholds": thresholds}),
@@ -2129,10 +2144,10 @@ class Client(Http):
         *,
         timeout: float | None = None,
     ) -> Performance:
-        """Read how well a session went.
+        """Read the performance of a session.
 
-        As of now: an open session is scored as it happens. A session without a tool result, a
-        prompt or an API request has no performance: 404.
+        The score is current, also while the session is open. A session without a tool result, a
+        prompt or an API request has no performance: the reply is 404.
 
         :param session_id: The session, percent-encoded
         """
@@ -2152,13 +2167,13 @@ class Client(Http):
     ) -> RecordsPage:
         """Read the records of a session.
 
-        What happened in it, one record at a time: tool calls, prompts, model calls, errors,
-        decisions. Log records come by their time; spans, and records without a time, come first. A
-        record that was sent twice is there once. Prompts, arguments and outputs are never kept.
+        Returns the facts of each record: tool calls, prompts, model calls, errors, decisions. Spans
+        and records without a time come first, then log records by time. Repeated records appear
+        once. Prompts, arguments and outputs are never stored.
 
         :param session_id: The session, percent-encoded
-        :param limit: How many at most
-        :param cursor: The `next_cursor` of the page before
+        :param limit: Maximum number of rows
+        :param cursor: `next_cursor` of the previous page
         """
         reply: RecordsPage = self._send(
             Request("GET", path("/v1/sessions/{session_id}/records", session_id), query={"limit": limit, "cursor": cursor}),
@@ -2175,9 +2190,9 @@ class Client(Http):
     ) -> Iterator[SessionRecord]:
         """Read the records of a session. Page after page is read as they are used.
 
-        What happened in it, one record at a time: tool calls, prompts, model calls, errors,
-        decisions. Log records come by their time; spans, and records without a time, come first. A
-        record that was sent twice is there once. Prompts, arguments and outputs are never kept.
+        Returns the facts of each record: tool calls, prompts, model calls, errors, decisions. Spans
+        and records without a time come first, then log records by time. Repeated records appear
+        once. Prompts, arguments and outputs are never stored.
 
         :param session_id: The session, percent-encoded
         :param page_size: How many are read at a time; all are given
@@ -2197,15 +2212,15 @@ class Client(Http):
         idempotency_key: str | None = None,
         timeout: float | None = None,
     ) -> SignalsReply:
-        """Send signals of a session's traces.
+        """Send signals of the traces of a session.
 
-        A trace that was sent before is replaced with all its signals. What is sent wins over what
-        is derived from telemetry. An `agent_id` says whose session it is, unless its telemetry
-        does.
+        A trace that was sent before is replaced with all its signals. Sent signals override those
+        that are derived from telemetry. `agent_id` names the agent of the session, unless its
+        telemetry does.
 
         :param session_id: The session, percent-encoded
-        :param traces: Each trace once.
-        :param agent_id: Whose session it is, where its telemetry names nobody.
+        :param traces: Traces with their signals. Each trace may appear only once.
+        :param agent_id: Agent of the session. Used only if its telemetry names no agent.
         """
         reply: SignalsReply = self._send(
             Request("POST", path("/v1/sessions/{session_id}/signals", session_id), body={"traces": traces}, optional={"agent_id": agent_id}, idempotency_key=idempotency_key),
@@ -2233,7 +2248,7 @@ class Client(Http):
     ) -> SettingsReply:
         """Change the settings.
 
-        They count from the next evaluation on; no score that was given changes.
+        The new settings apply from the next evaluation on. Existing scores do not change.
         """
         reply: SettingsReply = self._send(
             Request("PATCH", "/v1/settings", body={}, optional={"latency_source": latency_source}),
@@ -2249,8 +2264,8 @@ class Client(Http):
     ) -> CompetitionReply:
         """Compare the agents of a spec.
 
-        Every agent with its best run, the best first: by score, then completion, error rate, wall
-        time and finish.
+        Returns every agent with its best run, best first: by score, then completion, error rate,
+        wall time and end of the run.
 
         :param spec_id: The spec, percent-encoded
         """
@@ -2265,13 +2280,14 @@ class Client(Http):
         *,
         timeout: float | None = None,
     ) -> Iterator[StreamEvent]:
-        """Listen to new scores.
+        """Stream new scores.
 
-        Server-sent events: `score` with `agent_id`, `score`, `lifecycle`, `eval_count` whenever an
-        agent was evaluated; many evaluations of one agent in an instant may be one event;
-        `session.scored` with the session whenever one that can be scored is over, also when it is
-        over once more after something of it arrived late. `missed` tells that this listener was too
-        slow for some. The stream ends when the server does, or when the key is revoked.
+        Sends server-sent events. `score` has `agent_id`, `score`, `lifecycle` and `eval_count`, and
+        is sent after an agent was evaluated; many evaluations of one agent in a short time may be
+        one event. `session.scored` has the session, and is sent when a session with a performance
+        is closed, also when it is closed again after late records. `missed` has the number of
+        changes that this client was too slow to receive. The stream ends when the server stops or
+        the key is revoked.
         """
         return self._events(
             Request("GET", "/v1/stream"),
@@ -2287,7 +2303,7 @@ class AsyncClient(AsyncHttp):
         *,
         timeout: float | None = None,
     ) -> HealthReply:
-        """Is it alive?"""
+        """Check whether the server is alive."""
         reply: HealthReply = await self._send(
             Request("GET", "/health"),
             timeout,
@@ -2299,7 +2315,7 @@ class AsyncClient(AsyncHttp):
         *,
         timeout: float | None = None,
     ) -> str:
-        """Figures for Prometheus."""
+        """Read the metrics for Prometheus."""
         reply: str = await self._send(
             Request("GET", "/metrics", text=True),
             timeout,
@@ -2311,7 +2327,7 @@ class AsyncClient(AsyncHttp):
         *,
         timeout: float | None = None,
     ) -> Any:
-        """This document."""
+        """Read this document."""
         reply: Any = await self._send(
             Request("GET", "/openapi.json"),
             timeout,
@@ -2323,9 +2339,9 @@ class AsyncClient(AsyncHttp):
         *,
         timeout: float | None = None,
     ) -> ReadyReply:
-        """Can it write?
+        """Check whether the store can write.
 
-        Writes to the store and waits until that is durable, at most once a second.
+        Writes to the store and waits until the write is durable, at most once per second.
         """
         reply: ReadyReply = await self._send(
             Request("GET", "/ready"),
@@ -2345,16 +2361,16 @@ class AsyncClient(AsyncHttp):
     ) -> Agents:
         """List agents.
 
-        One row for each agent, over all its evidence. The last seen first, unless `sort` says
-        otherwise.
+        Returns one row per agent, over all its evidence. The most recently seen agent is first,
+        unless `sort` says otherwise.
 
-        :param limit: How many at most
-        :param cursor: The `next_cursor` of the page before, with the same `sort`
-        :param q: Only those whose id contains this, in any case
-        :param sort: `last_seen` (the default); `score`, the best first: agents with 50 evaluations
-        or more, then those that are calibrating, then those without evaluations; `name`; or
-        `evaluations`, the most first
-        :param days: Show the last days of each agent, this many
+        :param limit: Maximum number of rows
+        :param cursor: `next_cursor` of the previous page, with the same `sort`
+        :param q: Only agents whose id contains this text, ignoring case
+        :param sort: `last_seen` (the default); `score`: first agents with 50 evaluations or more,
+        best score first, then calibrating agents, then agents without evaluations; `name`; or
+        `evaluations`, highest number first
+        :param days: Number of latest days to return per agent
         """
         reply: Agents = await self._send(
             Request("GET", "/v1/agents", query={"limit": limit, "cursor": cursor, "q": q, "sort": sort, "days": days}),
@@ -2373,15 +2389,15 @@ class AsyncClient(AsyncHttp):
     ) -> AsyncIterator[AgentRow]:
         """List agents. Page after page is read as they are used.
 
-        One row for each agent, over all its evidence. The last seen first, unless `sort` says
-        otherwise.
+        Returns one row per agent, over all its evidence. The most recently seen agent is first,
+        unless `sort` says otherwise.
 
         :param page_size: How many are read at a time; all are given
-        :param q: Only those whose id contains this, in any case
-        :param sort: `last_seen` (the default); `score`, the best first: agents with 50 evaluations
-        or more, then those that are calibrating, then those without evaluations; `name`; or
-        `evaluations`, the most first
-        :param days: Show the last days of each agent, this many
+        :param q: Only agents whose id contains this text, ignoring case
+        :param sort: `last_seen` (the default); `score`: first agents with 50 evaluations or more,
+        best score first, then calibrating agents, then agents without evaluations; `name`; or
+        `evaluations`, highest number first
+        :param days: Number of latest days to return per agent
         """
         return self._pages(
             Request("GET", "/v1/agents", query={"limit": page_size, "q": q, "sort": sort, "days": days}),
@@ -2396,9 +2412,10 @@ class AsyncClient(AsyncHttp):
         idempotency_key: str | None = None,
         timeout: float | None = None,
     ) -> AddAgentReply:
-        """Make an agent known.
+        """Add an agent.
 
-        Before its first evaluation, which would do the same.
+        Adds an agent before its first evaluation. The first evaluation of an unknown agent also
+        adds it.
         """
         reply: AddAgentReply = await self._send(
             Request("POST", "/v1/agents", body={"agent_id": agent_id}, idempotency_key=idempotency_key),
@@ -2415,12 +2432,12 @@ class AsyncClient(AsyncHttp):
     ) -> EraseReply:
         """Erase an agent.
 
-        Its evidence, runs, events, scores and kept replies are deleted within a minute, and nothing
-        of it is seen from here on. A tombstone stays: a time, a count, and SHA-256 of the id. It
-        takes a secret key.
+        The agent is no longer visible from now on. Its evidence, runs, events, scores and saved
+        replies are deleted within a minute. A tombstone remains: a time, a count, and the SHA-256
+        of the id. Needs a secret key.
 
         :param agent_id: The agent, percent-encoded
-        :param confirm: The agent once more
+        :param confirm: The `agent_id` again, as a confirmation
         """
         reply: EraseReply = await self._send(
             Request("DELETE", path("/v1/agents/{agent_id}", agent_id), query={"confirm": confirm}),
@@ -2436,7 +2453,7 @@ class AsyncClient(AsyncHttp):
     ) -> AgentStanding:
         """Read everything about an agent.
 
-        One that was never seen has a standing of zeros.
+        For an unknown agent, all scores are 0 and all lists are empty.
 
         :param agent_id: The agent, percent-encoded
         """
@@ -2454,14 +2471,14 @@ class AsyncClient(AsyncHttp):
         slug: str | None = None,
         timeout: float | None = None,
     ) -> PublishReply:
-        """Show an agent to everybody, or no longer.
+        """Publish or unpublish an agent.
 
-        It takes a secret key.
+        A public agent has a page and a badge that need no login. Needs a secret key.
 
         :param agent_id: The agent, percent-encoded
-        :param public: Whether everybody may see it; if absent as before.
-        :param slug: The name under which it is shown; if absent the one it has, or one made from
-        its id.
+        :param public: Whether the agent is public; default: as before.
+        :param slug: Name in the public address; default: the current name, or one derived from the
+        id.
         """
         reply: PublishReply = await self._send(
             Request("PATCH", path("/v1/agents/{agent_id}", agent_id), body={}, optional={"public": public, "slug": slug}),
@@ -2477,15 +2494,15 @@ class AsyncClient(AsyncHttp):
         to: TimeText | None = None,
         timeout: float | None = None,
     ) -> AgentBreakdown:
-        """Read what failed, and how long evaluations took.
+        """Read the failures and latencies of an agent.
 
-        Failures by gate and by tool, and latencies, over the UTC days from `from` to `to`, both
-        included: at most 366. Without them, the last 30 days. An agent that was never seen has a
-        breakdown of zeros.
+        Returns failures by gate and by tool, and latencies, for the UTC days from `from` to `to`,
+        both included: at most 366 days; default: the last 30 days. For an unknown agent, all values
+        are 0.
 
         :param agent_id: The agent, percent-encoded
-        :param from_: A time in the first day
-        :param to: A time in the last day
+        :param from_: A time on the first day
+        :param to: A time on the last day
         """
         reply: AgentBreakdown = await self._send(
             Request("GET", path("/v1/agents/{agent_id}/breakdown", agent_id), query={"from": from_, "to": to}),
@@ -2509,20 +2526,19 @@ class AsyncClient(AsyncHttp):
     ) -> EvaluateReply:
         """Judge an output.
 
-        Runs the configured gates, counts the verdict for the agent, and returns both the verdict
-        and the reputation after it.
+        Runs the configured gates, counts the verdict for the agent, and returns the verdict and the
+        agent's new reputation.
 
-        :param agent_id: Whose output it is.
-        :param output: The output, any JSON; it may be null but has to be there. It is never stored,
-        logged or echoed.
-        :param evaluation_id: The caller's own id of this evaluation: its second arrival returns the
+        :param agent_id: Agent that produced the output.
+        :param output: The output: any JSON value. Required, but may be null. Never stored, logged
+        or echoed.
+        :param evaluation_id: Id of this evaluation, chosen by the caller. A repeated id returns the
         first result and counts nothing.
-        :param input: What the tool was given, any JSON. It is never stored, logged or echoed.
-        :param latency_ms: How long the agent took.
-        :param started_at: When that time began, in milliseconds after 1970.
-        :param tmax_ms: The time that whoever asked for the output gives for it, in milliseconds,
-        for `rtb.tmax-guard`.
-        :param tool: The tool that made it.
+        :param input: Input of the tool: any JSON value. Never stored, logged or echoed.
+        :param latency_ms: Latency of the agent.
+        :param started_at: Start of that time, in milliseconds after 1970.
+        :param tmax_ms: Time allowed for the output, in milliseconds, for `rtb.tmax-guard`.
+        :param tool: Tool that returned the output.
         """
         reply: EvaluateReply = await self._send(
             Request("POST", "/v1/evaluate", body={"agent_id": agent_id, "output": output}, optional={"evaluation_id": evaluation_id, "input": input, "latency_ms": latency_ms, "started_at": started_at, "tmax_ms": tmax_ms, "tool": tool}, idempotency_key=idempotency_key),
@@ -2546,17 +2562,17 @@ class AsyncClient(AsyncHttp):
     ) -> EventsReply:
         """List evaluations.
 
-        The last accepted first. Filters combine: an evaluation has to fit all of them.
+        Returns the last accepted evaluation first. An evaluation must match all filters.
 
-        :param limit: How many at most
-        :param offset: How many to step over
-        :param cursor: The `next_cursor` of the page before
-        :param agent_id: Only of this agent
-        :param tool: Only of this tool
-        :param gate: Only those in which this gate took part
-        :param passed: Only those that passed, or that did not
-        :param from_: Only those that happened at this time or later
-        :param to: Only those that happened at this time or earlier
+        :param limit: Maximum number of rows
+        :param offset: Number of rows to skip
+        :param cursor: `next_cursor` of the previous page
+        :param agent_id: Only evaluations of this agent
+        :param tool: Only evaluations of this tool
+        :param gate: Only evaluations with a result of this gate
+        :param passed: Only evaluations that passed, or that failed
+        :param from_: Only evaluations at this time or later
+        :param to: Only evaluations at this time or earlier
         """
         reply: EventsReply = await self._send(
             Request("GET", "/v1/events", query={"limit": limit, "offset": offset, "cursor": cursor, "agent_id": agent_id, "tool": tool, "gate": gate, "passed": passed, "from": from_, "to": to}),
@@ -2578,15 +2594,15 @@ class AsyncClient(AsyncHttp):
     ) -> AsyncIterator[EventReply]:
         """List evaluations. Page after page is read as they are used.
 
-        The last accepted first. Filters combine: an evaluation has to fit all of them.
+        Returns the last accepted evaluation first. An evaluation must match all filters.
 
         :param page_size: How many are read at a time; all are given
-        :param agent_id: Only of this agent
-        :param tool: Only of this tool
-        :param gate: Only those in which this gate took part
-        :param passed: Only those that passed, or that did not
-        :param from_: Only those that happened at this time or later
-        :param to: Only those that happened at this time or earlier
+        :param agent_id: Only evaluations of this agent
+        :param tool: Only evaluations of this tool
+        :param gate: Only evaluations with a result of this gate
+        :param passed: Only evaluations that passed, or that failed
+        :param from_: Only evaluations at this time or later
+        :param to: Only evaluations at this time or earlier
         """
         return self._pages(
             Request("GET", "/v1/events", query={"limit": page_size, "agent_id": agent_id, "tool": tool, "gate": gate, "passed": passed, "from": from_, "to": to}),
@@ -2602,13 +2618,13 @@ class AsyncClient(AsyncHttp):
         cursor: str | None = None,
         timeout: float | None = None,
     ) -> IdentityEventsReply:
-        """List the events of an identity.
+        """List the reputation events of an identity.
 
-        The latest first.
+        Returns the newest event first.
 
         :param identity_id: The identity
-        :param limit: How many at most
-        :param cursor: The `next_cursor` of the page before
+        :param limit: Maximum number of rows
+        :param cursor: `next_cursor` of the previous page
         """
         reply: IdentityEventsReply = await self._send(
             Request("GET", path("/v1/identities/{identity_id}/events", identity_id), query={"limit": limit, "cursor": cursor}),
@@ -2623,9 +2639,9 @@ class AsyncClient(AsyncHttp):
         page_size: int | None = None,
         timeout: float | None = None,
     ) -> AsyncIterator[IdentityEventReply]:
-        """List the events of an identity. Page after page is read as they are used.
+        """List the reputation events of an identity. Page after page is read as they are used.
 
-        The latest first.
+        Returns the newest event first.
 
         :param identity_id: The identity
         :param page_size: How many are read at a time; all are given
@@ -2645,10 +2661,10 @@ class AsyncClient(AsyncHttp):
     ) -> IdentityReply:
         """Read the reputation of an identity.
 
-        An identity that was never seen has a record of zeros.
+        For an unknown identity, all values are 0.
 
         :param identity_id: The identity
-        :param as_of: As of this time; now if absent
+        :param as_of: Time of the reputation; default: now
         """
         reply: IdentityReply = await self._send(
             Request("GET", path("/v1/identities/{identity_id}/reputation", identity_id), query={"as_of": as_of}),
@@ -2665,10 +2681,10 @@ class AsyncClient(AsyncHttp):
     ) -> IngestReply:
         """Count verdicts.
 
-        Counts verdicts that were made by an SDK, a proxy or another system. All or none: one bad
-        event refuses the batch and is named by its index.
+        Counts verdicts of an SDK, a proxy or another system. All or nothing: if one event is
+        invalid, the whole batch is refused and the error names the index of the event.
 
-        :param events: In the order in which they are to be counted.
+        :param events: Verdicts, in the order in which they are counted.
         """
         reply: IngestReply = await self._send(
             Request("POST", "/v1/ingest", body={"events": events}, idempotency_key=idempotency_key),
@@ -2686,10 +2702,11 @@ class AsyncClient(AsyncHttp):
     ) -> KeysReply:
         """List keys.
 
-        Of the caller's organization; a secret key of the default organization may name another.
+        Lists the keys of the caller's organization. A secret key of the default organization may
+        name another one.
 
-        :param limit: How many at most
-        :param cursor: The `next_cursor` of the page before
+        :param limit: Maximum number of rows
+        :param cursor: `next_cursor` of the previous page
         :param org: The organization
         """
         reply: KeysReply = await self._send(
@@ -2707,7 +2724,8 @@ class AsyncClient(AsyncHttp):
     ) -> AsyncIterator[KeyReply]:
         """List keys. Page after page is read as they are used.
 
-        Of the caller's organization; a secret key of the default organization may name another.
+        Lists the keys of the caller's organization. A secret key of the default organization may
+        name another one.
 
         :param page_size: How many are read at a time; all are given
         :param org: The organization
@@ -2727,14 +2745,15 @@ class AsyncClient(AsyncHttp):
         idempotency_key: str | None = None,
         timeout: float | None = None,
     ) -> CreateKeyReply:
-        """Make a key.
+        """Create a key.
 
-        A secret key of the default organization may name any organization, others only their own.
-        The key itself is never stored, so a retry with the same `Idempotency-Key` cannot return it:
-        it is 409 with the id of the key that the first request created.
+        A secret key of the default organization may name any organization, other keys only their
+        own. The key itself is never stored, so a retry with the same `Idempotency-Key` cannot
+        return it: the reply is 409 with the id of the key that the first request created.
 
-        :param label: What its owner calls it.
-        :param org: Its organization, which is made when it is new; the caller's own if absent.
+        :param label: Label for people.
+        :param org: Organization of the key, which is created if it does not exist; default: the
+        caller's organization.
         """
         reply: CreateKeyReply = await self._send(
             Request("POST", "/v1/keys", body={"kind": kind}, optional={"label": label, "org": org}, idempotency_key=idempotency_key),
@@ -2750,10 +2769,10 @@ class AsyncClient(AsyncHttp):
     ) -> None:
         """Revoke a key.
 
-        At once. Of the caller's organization; a secret key of the default organization may revoke
-        any.
+        Revokes a key of the caller's organization at once. A secret key of the default organization
+        may revoke any key.
 
-        :param id: The id of the key
+        :param id: Id of the key
         """
         await self._send(Request("DELETE", path("/v1/keys/{id}", id)), timeout)
 
@@ -2778,11 +2797,11 @@ class AsyncClient(AsyncHttp):
     ) -> Overview:
         """Read the overview of an organization.
 
-        Totals, the largest rises and falls of scores with their cause, failing gates, and the first
-        agents by score. Days are UTC days. `limit` is how many agents the ranking has.
+        Returns totals, the largest rises and falls of scores with their causes, failing gates, and
+        the agents with the best scores. Days are UTC days.
 
-        :param day: The day, such as `2026-11-15`; today if absent
-        :param limit: How many agents are ranked
+        :param day: The day, such as `2026-11-15`; default: today
+        :param limit: Number of agents in the ranking
         """
         reply: Overview = await self._send(
             Request("GET", "/v1/overview", query={"day": day, "limit": limit}),
@@ -2799,10 +2818,10 @@ class AsyncClient(AsyncHttp):
     ) -> ReputationEventsReply:
         """Count reputation events.
 
-        All or none: one bad event refuses the batch and is named by its index. It takes a secret
-        key.
+        All or nothing: if one event is invalid, the whole batch is refused and the error names the
+        index of the event. Needs a secret key.
 
-        :param events: 1 to 1000 events.
+        :param events: List of 1 to 1000 events.
         """
         reply: ReputationEventsReply = await self._send(
             Request("POST", "/v1/reputation-events", body={"events": events}, idempotency_key=idempotency_key),
@@ -2818,7 +2837,7 @@ class AsyncClient(AsyncHttp):
     ) -> RecordReply:
         """Read a reputation.
 
-        An agent that was never seen has a record of zeros.
+        For an unknown agent, all values are 0.
 
         :param agent_id: The agent, percent-encoded
         """
@@ -2836,8 +2855,8 @@ class AsyncClient(AsyncHttp):
     ) -> ExplainReply:
         """Explain a reputation.
 
-        The parts of the score, what went into each, what each contributed, and where the next
-        evaluation would take it.
+        Returns the parts of the score with their inputs and points, and the score after one more
+        pass or failure.
 
         :param agent_id: The agent, percent-encoded
         """
@@ -2856,17 +2875,17 @@ class AsyncClient(AsyncHttp):
         points: int | None = None,
         timeout: float | None = None,
     ) -> HistoryReply:
-        """Read how a reputation went.
+        """Read the history of a reputation.
 
-        Equal steps from `from` to `to`, the last score in each. Without `from`, `to` and `points`:
-        one step for each UTC day since the first evaluation, or 100 steps if that was less than
-        three days ago. Steps of whole UTC days are answered from sums of days; other steps read the
-        evaluations of every day that they cut.
+        Returns the last score in each of `points` equal steps from `from` to `to`. Without
+        parameters: one step per UTC day since the first evaluation, or 100 steps if that was less
+        than three days ago. Steps of whole UTC days are fast, because the server keeps sums per
+        day. Other steps read all evaluations of the days that a step boundary cuts.
 
         :param agent_id: The agent, percent-encoded
-        :param from_: Where the first step begins
-        :param to: Where the last step ends
-        :param points: How many steps
+        :param from_: Start of the first step
+        :param to: End of the last step
+        :param points: Number of steps
         """
         reply: HistoryReply = await self._send(
             Request("GET", path("/v1/reputation/{agent_id}/history", agent_id), query={"from": from_, "to": to, "points": points}),
@@ -2889,16 +2908,16 @@ class AsyncClient(AsyncHttp):
     ) -> RunsReply:
         """List runs.
 
-        The last accepted first. `from` and `to` look at when a run ended.
+        Returns the last accepted run first. `from` and `to` filter by the end of a run.
 
-        :param limit: How many at most
-        :param cursor: The `next_cursor` of the page before
-        :param agent_id: Only of this agent
-        :param workspace: Only of this workspace
+        :param limit: Maximum number of rows
+        :param cursor: `next_cursor` of the previous page
+        :param agent_id: Only runs of this agent
+        :param workspace: Only runs in this workspace
         :param spec_id: Only attempts at this spec
-        :param tier: Only of this tier
-        :param from_: Only those that ended at this time or later
-        :param to: Only those that ended at this time or earlier
+        :param tier: Only runs with this tier
+        :param from_: Only runs that ended at this time or later
+        :param to: Only runs that ended at this time or earlier
         """
         reply: RunsReply = await self._send(
             Request("GET", "/v1/runs", query={"limit": limit, "cursor": cursor, "agent_id": agent_id, "workspace": workspace, "spec_id": spec_id, "tier": tier, "from": from_, "to": to}),
@@ -2920,15 +2939,15 @@ class AsyncClient(AsyncHttp):
     ) -> AsyncIterator[RunReply]:
         """List runs. Page after page is read as they are used.
 
-        The last accepted first. `from` and `to` look at when a run ended.
+        Returns the last accepted run first. `from` and `to` filter by the end of a run.
 
         :param page_size: How many are read at a time; all are given
-        :param agent_id: Only of this agent
-        :param workspace: Only of this workspace
+        :param agent_id: Only runs of this agent
+        :param workspace: Only runs in this workspace
         :param spec_id: Only attempts at this spec
-        :param tier: Only of this tier
-        :param from_: Only those that ended at this time or later
-        :param to: Only those that ended at this time or earlier
+        :param tier: Only runs with this tier
+        :param from_: Only runs that ended at this time or later
+        :param to: Only runs that ended at this time or earlier
         """
         return self._pages(
             Request("GET", "/v1/runs", query={"limit": page_size, "agent_id": agent_id, "workspace": workspace, "spec_id": spec_id, "tier": tier, "from": from_, "to": to}),
@@ -2957,19 +2976,19 @@ class AsyncClient(AsyncHttp):
     ) -> ScoreReply:
         """Score a run.
 
-        A run is never refused for missing or odd data: what is impossible counts as absent and is
-        named in `warnings`, and so are unknown fields. Only `agent_id` and `outcome` have to be
-        right.
+        A run is never refused because of missing or invalid data: invalid values count as absent
+        and are listed in `warnings`, like unknown fields. Only `agent_id` and `outcome` must be
+        valid.
 
-        :param attributes: Whatever else you want to keep with it, up to 64 KiB.
-        :param branch: The branch with its work.
-        :param finished_at: When it ended; when it was accepted if absent.
-        :param pull_request: The pull request with its work.
-        :param run_id: What you call the run; `run_` and a ULID if absent. Sent again it returns the
-        first scorecard.
-        :param spec_id: The task that agents compete on.
-        :param wall_ms: How long the run took, in milliseconds.
-        :param workspace: The runs of a workspace are compared with each other; `default` if absent.
+        :param attributes: Any other data to store with the run, up to 64 KiB.
+        :param branch: Branch with the work of the run.
+        :param finished_at: End of the run; default: the time of acceptance.
+        :param pull_request: Pull request with the work of the run.
+        :param run_id: Id of the run; default: `run_` and a ULID. A repeated id returns the first
+        scorecard.
+        :param spec_id: Task that agents compete on.
+        :param wall_ms: Wall time of the run, in milliseconds.
+        :param workspace: Workspace, whose runs are compared with each other; default: `default`.
         """
         reply: ScoreReply = await self._send(
             Request("POST", "/v1/runs", body={"agent_id": agent_id, "outcome": outcome}, optional={"attributes": attributes, "branch": branch, "finished_at": finished_at, "pull_request": pull_request, "resources": resources, "run_id": run_id, "spec_id": spec_id, "stages": stages, "started_at": started_at, "wall_ms": wall_ms, "workspace": workspace}, idempotency_key=idempotency_key),
@@ -3021,14 +3040,14 @@ class AsyncClient(AsyncHttp):
     ) -> SessionsReply:
         """List sessions.
 
-        The last to begin first. `from` and `to` look at when a session began; where nothing says
-        so, at when it was first heard of.
+        Returns the session that began last first. `from` and `to` filter by the start of a session;
+        if it is unknown, by the time when its first record arrived.
 
-        :param limit: How many at most
-        :param cursor: The `next_cursor` of the page before
-        :param agent_id: Only of this agent
-        :param from_: Only those that began at this time or later
-        :param to: Only those that began at this time or earlier
+        :param limit: Maximum number of rows
+        :param cursor: `next_cursor` of the previous page
+        :param agent_id: Only sessions of this agent
+        :param from_: Only sessions that began at this time or later
+        :param to: Only sessions that began at this time or earlier
         """
         reply: SessionsReply = await self._send(
             Request("GET", "/v1/sessions", query={"limit": limit, "cursor": cursor, "agent_id": agent_id, "from": from_, "to": to}),
@@ -3047,13 +3066,13 @@ class AsyncClient(AsyncHttp):
     ) -> AsyncIterator[Session]:
         """List sessions. Page after page is read as they are used.
 
-        The last to begin first. `from` and `to` look at when a session began; where nothing says
-        so, at when it was first heard of.
+        Returns the session that began last first. `from` and `to` filter by the start of a session;
+        if it is unknown, by the time when its first record arrived.
 
         :param page_size: How many are read at a time; all are given
-        :param agent_id: Only of this agent
-        :param from_: Only those that began at this time or later
-        :param to: Only those that began at this time or earlier
+        :param agent_id: Only sessions of this agent
+        :param from_: Only sessions that began at this time or later
+        :param to: Only sessions that began at this time or earlier
         """
         return self._pages(
             Request("GET", "/v1/sessions", query={"limit": page_size, "agent_id": agent_id, "from": from_, "to": to}),
@@ -3087,14 +3106,15 @@ class AsyncClient(AsyncHttp):
     ) -> SessionMetrics:
         """Read the metrics of a session.
 
-        Computed now, over its traces by `started_at`, then as they arrived; those without a start
-        come last. Where nobody sent signals they are derived from telemetry, one trace a prompt.
+        Computes the metrics over the traces of the session, in the order of `started_at`, then of
+        arrival; traces without a start come last. If no signals were sent, they are derived from
+        telemetry, with one trace per prompt.
 
         :param session_id: The session, percent-encoded
-        :param signal_weights: A JSON object with weights from 0 to 10 of any of `confidence`,
+        :param signal_weights: A JSON object with weights from 0 to 10 for any of `confidence`,
         `loop_detection`, `tool_correctness`, `coherence`
-        :param thresholds: A JSON object with the score from 0 to 1 from which `agent_reliability`
-        or `agent_consistency` passes
+        :param thresholds: A JSON object with the score from 0 to 1 at which `agent_reliability` or
+        `agent_consistency` passes
         """
         reply: SessionMetrics = await self._send(
             Request("GET", path("/v1/sessions/{session_id}/metrics", session_id), query={"signal_weights": signal_weights, "thresholds": thresholds}),
@@ -3108,10 +3128,10 @@ class AsyncClient(AsyncHttp):
         *,
         timeout: float | None = None,
     ) -> Performance:
-        """Read how well a session went.
+        """Read the performance of a session.
 
-        As of now: an open session is scored as it happens. A session without a tool result, a
-        prompt or an API request has no performance: 404.
+        The score is current, also while the session is open. A session without a tool result, a
+        prompt or an API request has no performance: the reply is 404.
 
         :param session_id: The session, percent-encoded
         """
@@ -3131,13 +3151,13 @@ class AsyncClient(AsyncHttp):
     ) -> RecordsPage:
         """Read the records of a session.
 
-        What happened in it, one record at a time: tool calls, prompts, model calls, errors,
-        decisions. Log records come by their time; spans, and records without a time, come first. A
-        record that was sent twice is there once. Prompts, arguments and outputs are never kept.
+        Returns the facts of each record: tool calls, prompts, model calls, errors, decisions. Spans
+        and records without a time come first, then log records by time. Repeated records appear
+        once. Prompts, arguments and outputs are never stored.
 
         :param session_id: The session, percent-encoded
-        :param limit: How many at most
-        :param cursor: The `next_cursor` of the page before
+        :param limit: Maximum number of rows
+        :param cursor: `next_cursor` of the previous page
         """
         reply: RecordsPage = await self._send(
             Request("GET", path("/v1/sessions/{session_id}/records", session_id), query={"limit": limit, "cursor": cursor}),
@@ -3154,9 +3174,9 @@ class AsyncClient(AsyncHttp):
     ) -> AsyncIterator[SessionRecord]:
         """Read the records of a session. Page after page is read as they are used.
 
-        What happened in it, one record at a time: tool calls, prompts, model calls, errors,
-        decisions. Log records come by their time; spans, and records without a time, come first. A
-        record that was sent twice is there once. Prompts, arguments and outputs are never kept.
+        Returns the facts of each record: tool calls, prompts, model calls, errors, decisions. Spans
+        and records without a time come first, then log records by time. Repeated records appear
+        once. Prompts, arguments and outputs are never stored.
 
         :param session_id: The session, percent-encoded
         :param page_size: How many are read at a time; all are given
@@ -3176,15 +3196,15 @@ class AsyncClient(AsyncHttp):
         idempotency_key: str | None = None,
         timeout: float | None = None,
     ) -> SignalsReply:
-        """Send signals of a session's traces.
+        """Send signals of the traces of a session.
 
-        A trace that was sent before is replaced with all its signals. What is sent wins over what
-        is derived from telemetry. An `agent_id` says whose session it is, unless its telemetry
-        does.
+        A trace that was sent before is replaced with all its signals. Sent signals override those
+        that are derived from telemetry. `agent_id` names the agent of the session, unless its
+        telemetry does.
 
         :param session_id: The session, percent-encoded
-        :param traces: Each trace once.
-        :param agent_id: Whose session it is, where its telemetry names nobody.
+        :param traces: Traces with their signals. Each trace may appear only once.
+        :param agent_id: Agent of the session. Used only if its telemetry names no agent.
         """
         reply: SignalsReply = await self._send(
             Request("POST", path("/v1/sessions/{session_id}/signals", session_id), body={"traces": traces}, optional={"agent_id": agent_id}, idempotency_key=idempotency_key),
@@ -3212,7 +3232,7 @@ class AsyncClient(AsyncHttp):
     ) -> SettingsReply:
         """Change the settings.
 
-        They count from the next evaluation on; no score that was given changes.
+        The new settings apply from the next evaluation on. Existing scores do not change.
         """
         reply: SettingsReply = await self._send(
             Request("PATCH", "/v1/settings", body={}, optional={"latency_source": latency_source}),
@@ -3228,8 +3248,8 @@ class AsyncClient(AsyncHttp):
     ) -> CompetitionReply:
         """Compare the agents of a spec.
 
-        Every agent with its best run, the best first: by score, then completion, error rate, wall
-        time and finish.
+        Returns every agent with its best run, best first: by score, then completion, error rate,
+        wall time and end of the run.
 
         :param spec_id: The spec, percent-encoded
         """
@@ -3244,13 +3264,14 @@ class AsyncClient(AsyncHttp):
         *,
         timeout: float | None = None,
     ) -> AsyncIterator[StreamEvent]:
-        """Listen to new scores.
+        """Stream new scores.
 
-        Server-sent events: `score` with `agent_id`, `score`, `lifecycle`, `eval_count` whenever an
-        agent was evaluated; many evaluations of one agent in an instant may be one event;
-        `session.scored` with the session whenever one that can be scored is over, also when it is
-        over once more after something of it arrived late. `missed` tells that this listener was too
-        slow for some. The stream ends when the server does, or when the key is revoked.
+        Sends server-sent events. `score` has `agent_id`, `score`, `lifecycle` and `eval_count`, and
+        is sent after an agent was evaluated; many evaluations of one agent in a short time may be
+        one event. `session.scored` has the session, and is sent when a session with a performance
+        is closed, also when it is closed again after late records. `missed` has the number of
+        changes that this client was too slow to receive. The stream ends when the server stops or
+        the key is revoked.
         """
         return self._events(
             Request("GET", "/v1/stream"),
