@@ -3,14 +3,14 @@
 //! | kind | condition | order |
 //! |---|---|---|
 //! | fell today | the score fell by [`FALL_SHOWN`] points or more on this UTC day | the largest fall first |
-//! | new failing gate | a gate failed today and on none of the seven days before | the most failures first |
+//! | new failing gate | a gate failed today and on none of the seven days before, and there were evaluations on them | the most failures first |
 //! | below threshold | a shown score is below the threshold of the server | the lowest first |
 //!
 //! A fall whose worst gate is new is one item, not two. Small falls are not shown: one failure after a long streak
 //! costs up to 200 points, and fifty passes bring them back.
 
 use renown_core::ids::AgentId;
-use renown_view::overview::{ChangeRow, FailingGate};
+use renown_view::overview::{CHANGES_SHOWN, ChangeRow, FailingGate};
 use renown_view::{AgentRow, EvaluationView, Overview};
 
 /// Number of points that an agent has to fall in a day to be shown.
@@ -18,6 +18,9 @@ pub const FALL_SHOWN: i64 = 50;
 
 /// Maximum number of items.
 pub const SHOWN: usize = 3;
+
+/// A failing gate is new if it did not fail for this many days before.
+const NEW_AFTER_DAYS: u32 = 7;
 
 /// The reason why something needs attention.
 #[derive(Clone, Debug)]
@@ -50,23 +53,47 @@ impl Cause {
     }
 }
 
-/// Chooses the items from an overview and the agents with the lowest scores. Also returns the number of all candidates.
-pub fn choose(overview: &Overview, lowest: &[AgentRow], threshold: u32) -> (Vec<Cause>, usize) {
-    let is_new = |gate: &str| overview.failing_gates.iter().any(|known| known.is_new && *known.gate == *gate);
+/// How many things need attention.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Count {
+    /// Number of things that were found.
+    pub found: usize,
+    /// Whether there may be more: only the largest falls and the lowest scores are read.
+    pub is_minimum: bool,
+}
+
+/// Chooses the items from an overview and the agents with the lowest scores, and counts all candidates. `has_more` says whether
+/// the list of the lowest scores goes on after `lowest`.
+pub fn choose(
+    overview: &Overview,
+    lowest: &[AgentRow],
+    has_more: bool,
+    threshold: u32,
+) -> (Vec<Cause>, Count) {
+    let week = overview.day.back(NEW_AFTER_DAYS);
+    let has_past = overview
+        .days
+        .iter()
+        .any(|past| (week..overview.day).contains(&past.day) && past.totals.evaluations > 0);
+    let is_new_gate = |gate: &FailingGate| gate.is_new && has_past;
+    let is_new =
+        |gate: &str| overview.failing_gates.iter().any(|known| is_new_gate(known) && *known.gate == *gate);
     let falls: Vec<&ChangeRow> = overview.falls.iter().filter(|fall| fall.change <= -FALL_SHOWN).collect();
     let mut causes: Vec<Cause> = falls
         .iter()
         .map(|fall| Cause::Fell((*fall).clone(), fall.gate.as_deref().is_some_and(is_new)))
         .collect();
     let is_in_fall = |gate: &FailingGate| falls.iter().any(|fall| fall.gate.as_deref() == Some(&*gate.gate));
-    let new_gates = overview.failing_gates.iter().filter(|gate| gate.is_new && !is_in_fall(gate));
+    let new_gates = overview.failing_gates.iter().filter(|gate| is_new_gate(gate) && !is_in_fall(gate));
     causes.extend(new_gates.cloned().map(Cause::NewGate));
     let fell = |row: &&AgentRow| !falls.iter().any(|fall| fall.agent_id == row.agent_id);
     let below = lowest.iter().filter(|row| row.score < threshold).filter(fell);
     causes.extend(below.cloned().map(|row| Cause::Below(Box::new(row))));
-    let all = causes.len();
+    let is_minimum =
+        falls.len() >= CHANGES_SHOWN || has_more && lowest.last().is_some_and(|last| last.score < threshold);
+    let count = Count { found: causes.len(), is_minimum };
     causes.truncate(SHOWN);
-    (causes, all)
+    (causes, count)
 }
 
 /// What the failed evaluations of an agent have in common.
@@ -96,12 +123,15 @@ pub fn in_common(latest: &[EvaluationView], gate: &str) -> InCommon {
 
 #[cfg(test)]
 mod tests {
+    use renown_view::overview::{DayTotals, Totals};
     use renown_view::shared::LifecycleView;
 
     use super::*;
 
     fn overview(falls: &[(&str, i64, Option<&str>)], gates: &[(&str, u64, bool)]) -> Overview {
         let mut overview = crate::testing::overview();
+        let totals = Totals { evaluations: 40, ..overview.today.clone() };
+        overview.days = vec![DayTotals { day: overview.day.back(3), totals }];
         overview.falls = falls
             .iter()
             .map(|(agent, change, gate)| ChangeRow {
@@ -137,15 +167,37 @@ mod tests {
         let falls = [("a", -210, Some("pii")), ("b", -50, Some("secrets")), ("c", -49, None)];
         let gates = [("secrets", 3, true), ("pii", 9, false), ("content", 2, true)];
         let lowest = [low("a", 590), low("d", 599), low("e", 600)];
-        let (shown, all) = choose(&overview(&falls, &gates), &lowest, 600);
+        let (shown, all) = choose(&overview(&falls, &gates), &lowest, false, 600);
         assert_eq!(
             kinds(&shown),
             [("Fell today", Some("a")), ("New failing gate", Some("b")), ("New failing gate", None)]
         );
-        assert_eq!(all, 4, "and d, which is below the threshold");
-        let (shown, all) = choose(&overview(&[], &[]), &lowest, 600);
+        assert_eq!(all.found, 4, "and d, which is below the threshold");
+        let (shown, all) = choose(&overview(&[], &[]), &lowest, false, 600);
         assert_eq!(kinds(&shown), [("Below threshold", Some("a")), ("Below threshold", Some("d"))]);
-        assert_eq!(all, 2);
-        assert_eq!(choose(&overview(&[], &[]), &[], 600).1, 0);
+        assert_eq!(all, Count { found: 2, is_minimum: false });
+        assert_eq!(choose(&overview(&[], &[]), &[], false, 600).1, Count::default());
+    }
+
+    #[test]
+    fn no_gate_is_new_on_the_first_day() {
+        let first_day = Overview {
+            days: Vec::new(),
+            ..overview(&[("a", -90, Some("pii"))], &[("pii", 3, true), ("size", 1, true)])
+        };
+        let (shown, count) = choose(&first_day, &[], false, 600);
+        assert_eq!((kinds(&shown), count.found), (vec![("Fell today", Some("a"))], 1));
+    }
+
+    #[test]
+    fn a_count_of_full_lists_is_a_minimum() {
+        let low = |score| crate::testing::row("a", score, LifecycleView::Mature);
+        let is_minimum = |falls: usize, score, has_more| {
+            let falls = vec![("b", -60, None); falls];
+            choose(&overview(&falls, &[]), &[low(score)], has_more, 600).1.is_minimum
+        };
+        assert!(is_minimum(0, 599, true), "there are more low scores");
+        assert!(!is_minimum(0, 599, false) && !is_minimum(0, 600, true));
+        assert!(is_minimum(CHANGES_SHOWN, 700, false) && !is_minimum(CHANGES_SHOWN - 1, 700, false));
     }
 }

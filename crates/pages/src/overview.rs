@@ -12,7 +12,7 @@ use renown_view::shared::LifecycleView;
 use renown_view::{AgentRow, EvaluationView, Overview};
 
 use crate::Shell;
-use crate::attention::{Cause, in_common};
+use crate::attention::{Cause, Count, in_common};
 use crate::svg::{Bars, Spark, bars, spark};
 use crate::text::{self, Form};
 
@@ -30,8 +30,8 @@ const WEEK: u32 = 7;
 pub struct OverviewPage<'a> {
     /// Totals, changes and failing gates.
     pub overview: &'a Overview,
-    /// Items that need attention, and the number of all candidates.
-    pub attention: (Vec<Attention>, usize),
+    /// Items that need attention, and how many there are in all.
+    pub attention: (Vec<Attention>, Count),
     /// Threshold below which a score needs attention.
     pub threshold: u32,
     /// Agents in the requested order.
@@ -148,7 +148,7 @@ impl Start<'_> {
 fn answer(page: &OverviewPage<'_>) -> (String, String) {
     let agents = page.overview.agents;
     let of = format!("of {} agents", text::count_word(usize::try_from(agents).unwrap_or(usize::MAX)));
-    let (found, all) = (page.attention.0.len(), page.attention.1);
+    let (found, Count { found: all, is_minimum }) = (page.attention.0.len(), page.attention.1);
     let headline = match (all, agents) {
         (0, 0) => "No agent matches.".to_owned(),
         (0, 1) => "One agent. Nothing needs attention.".to_owned(),
@@ -156,7 +156,9 @@ fn answer(page: &OverviewPage<'_>) -> (String, String) {
         (1, 1) => "Your agent needs attention.".to_owned(),
         (1, _) => format!("One {of} needs attention."),
         (2.., _) if all > found => {
-            format!("{} things need attention. These first.", text::sentence(&text::count_word(all)))
+            let least = if is_minimum { "at least " } else { "" };
+            let things = text::sentence(&format!("{least}{}", text::count_word(all)));
+            format!("{things} things need attention. These first.")
         }
         _ if page.attention.0.iter().all(|item| item.cause.agent().is_some()) => {
             format!("{} {of} need attention.", text::sentence(&text::count_word(found)))
@@ -392,7 +394,7 @@ mod tests {
     fn shown(overview: &Overview, agents: &[AgentRow], filter: Filter<'_>) -> String {
         let page = OverviewPage {
             overview,
-            attention: (Vec::new(), 0),
+            attention: (Vec::new(), Count::default()),
             threshold: 600,
             agents,
             first: 1,

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use renown_core::decimal::Decimal;
 use renown_core::ids::AgentId;
 use renown_core::time::Day;
+pub use renown_store::CHANGES_SHOWN;
 use renown_store::days::DayCounts;
 use renown_store::{Activity, Change, GateFailures, OrgOverview};
 use serde::Serialize;

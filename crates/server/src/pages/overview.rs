@@ -7,11 +7,11 @@ use hyper::{HeaderMap, Uri};
 use renown_core::ids::OrgId;
 use renown_core::reputation::Lifecycle;
 use renown_core::time::{Day, Timestamp};
-use renown_pages::attention::{self, Cause};
+use renown_pages::attention::{self, Cause, Count};
 use renown_pages::overview::{Attention, Filter, OverviewPage, ROWS, render};
 use renown_pages::{Section, text};
 use renown_store::{AgentQuery, AgentSort, EvaluationQuery, OVERVIEW_DAYS};
-use renown_view::{AgentRow, EvaluationView, Overview};
+use renown_view::{AgentsPage, EvaluationView, Overview};
 
 use super::reply::{Page, PageError, html};
 use super::{origin, shell, visitor};
@@ -45,7 +45,7 @@ pub(super) async fn page(
     );
     let (found, page) = (found?, page?);
     let overview = Overview::of(today, found, Vec::new());
-    let attention = attention(&api, &visit.org, &overview, &lowest?.agents).await?;
+    let attention = attention(&api, &visit.org, &overview, &lowest?).await?;
     let ports = api.otlp_ports.get().copied().unwrap_or_default();
     let next = page.next_cursor.as_deref().map(|cursor| parameters.next(cursor, page.agents.len()));
     let shown = OverviewPage {
@@ -66,19 +66,20 @@ pub(super) async fn page(
     html(render(&shell, &shown))
 }
 
-/// Chooses what needs attention, and reads the latest evaluations of these agents. Also returns the total number of items.
+/// Chooses what needs attention, and reads the latest evaluations of these agents. Also counts all that needs attention.
 async fn attention(
     api: &Api,
     org: &OrgId,
     overview: &Overview,
-    lowest: &[AgentRow],
-) -> Result<(Vec<Attention>, usize), PageError> {
-    let (causes, all) = attention::choose(overview, lowest, api.attention_below);
+    lowest: &AgentsPage,
+) -> Result<(Vec<Attention>, Count), PageError> {
+    let has_more = lowest.next_cursor.is_some();
+    let (causes, count) = attention::choose(overview, &lowest.agents, has_more, api.attention_below);
     let mut items = Vec::with_capacity(causes.len());
     for cause in causes {
         items.push(detail(api, org, cause).await?);
     }
-    Ok((items, all))
+    Ok((items, count))
 }
 
 async fn detail(api: &Api, org: &OrgId, cause: Cause) -> Result<Attention, PageError> {
