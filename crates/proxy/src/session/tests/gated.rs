@@ -29,9 +29,9 @@ fn results_of_every_method_are_judged() {
         ("tools/list", json!({"tools": [], "_meta": {"note": BAD}})),
         ("prompts/list", json!({"prompts": [], "note": BAD})),
     ] {
-        let mut test = TestSession::new(policy(), false);
-        test.client(&json!({"id": 1, "method": method, "params": {"name": "n"}}).to_string());
-        let effects = test.server(&json!({"id": 1, "result": result}).to_string());
+        let mut fixture = TestSession::new(policy(), false);
+        fixture.client(&json!({"id": 1, "method": method, "params": {"name": "n"}}).to_string());
+        let effects = fixture.server(&json!({"id": 1, "result": result}).to_string());
         assert_eq!(error(&effects).1, "blocked by renown: pii", "{method} {result}");
         let [record] = &effects.records[..] else { panic!("{method}") };
         assert_eq!((record.action, record.counts), (Action::Blocked, false), "only calls of tools count");
@@ -42,17 +42,17 @@ fn results_of_every_method_are_judged() {
 #[test]
 fn a_method_can_be_excluded_from_the_gates_or_logged() {
     let ungated = vec!["prompts/get".to_owned(), "notifications/message".to_owned()];
-    let mut test =
+    let mut fixture =
         TestSession::new(Policy { ungated, logged: vec!["resources/read".to_owned()], ..policy() }, false);
-    test.client(r#"{"id":1,"method":"prompts/get"}"#);
+    fixture.client(r#"{"id":1,"method":"prompts/get"}"#);
     assert_eq!(
-        test.server(&json!({"id": 1, "result": {"description": BAD}}).to_string()).forward,
+        fixture.server(&json!({"id": 1, "result": {"description": BAD}}).to_string()).forward,
         Forward::AsIs
     );
     let note = json!({"method": "notifications/message", "params": {"data": BAD}}).to_string();
-    assert_eq!(test.server(&note).forward, Forward::AsIs);
-    test.client(r#"{"id":2,"method":"resources/read"}"#);
-    let effects = test.server(r#"{"id":2,"result":{"contents":[]}}"#);
+    assert_eq!(fixture.server(&note).forward, Forward::AsIs);
+    fixture.client(r#"{"id":2,"method":"resources/read"}"#);
+    let effects = fixture.server(r#"{"id":2,"result":{"contents":[]}}"#);
     assert_eq!((effects.records[0].action, effects.records[0].counts), (Action::Forwarded, false));
 }
 
@@ -68,9 +68,9 @@ fn hidden_parts_of_a_result_are_judged() {
         json!({"task": {"taskId": "t", "status": "working", "statusMessage": BAD}}),
         json!({"content": [{"type": "text", "text": "x", "annotations": {"audience": [BAD]}}]}),
     ] {
-        let mut test = TestSession::new(policy(), false);
-        test.call("1");
-        let effects = test.server(&json!({"id": 1, "result": result}).to_string());
+        let mut fixture = TestSession::new(policy(), false);
+        fixture.call("1");
+        let effects = fixture.server(&json!({"id": 1, "result": result}).to_string());
         assert_eq!(error(&effects).1, "blocked by renown, the tool did run: pii", "{result}");
         assert!(effects.records[0].counts);
     }
@@ -84,9 +84,9 @@ fn findings_that_cannot_be_redacted_are_blocked() {
         (json!([{"type": "text", "text": "mail ada@love"}, {"type": "text", "text": "lace.org now"}]), false),
         (json!([{"type": "resource", "resource": {"uri": "u", "blob": base64(BAD)}}]), false),
     ] {
-        let mut test = TestSession::with(policy(), &redact, false);
-        test.call("1");
-        let effects = test.server(&json!({"id": 1, "result": {"content": content}}).to_string());
+        let mut fixture = TestSession::with(policy(), &redact, false);
+        fixture.call("1");
+        let effects = fixture.server(&json!({"id": 1, "result": {"content": content}}).to_string());
         let action = if is_redacted { Action::Redacted } else { Action::Blocked };
         assert_eq!(effects.records[0].action, action, "{content}");
         let Forward::Changed(new) = effects.forward else { panic!("{content}") };
@@ -96,13 +96,14 @@ fn findings_that_cannot_be_redacted_are_blocked() {
 
 #[test]
 fn notifications_and_requests_of_the_server_are_judged() {
-    let mut test = TestSession::new(policy(), false);
+    let mut fixture = TestSession::new(policy(), false);
     for (method, params) in [
         ("notifications/message", json!({"level": "info", "data": {"x": [BAD]}})),
         ("notifications/progress", json!({"progressToken": 1, "progress": 1, "message": BAD})),
         ("notifications/vendor", json!([BAD])),
     ] {
-        let effects = test.server(&json!({"jsonrpc": "2.0", "method": method, "params": params}).to_string());
+        let effects =
+            fixture.server(&json!({"jsonrpc": "2.0", "method": method, "params": params}).to_string());
         assert_eq!((effects.forward, effects.to_client.len()), (Forward::Nothing, 0), "{method}");
         assert_eq!(effects.warnings, [format!("a notification {method} of the server is dropped: pii")]);
         assert_eq!((effects.records[0].action, effects.records[0].counts), (Action::Blocked, false));
@@ -117,7 +118,7 @@ fn notifications_and_requests_of_the_server_are_judged() {
             json!({"message": "m", "requestedSchema": {"properties": {"a": {"title": BAD}}}}),
         ),
     ] {
-        let effects = test
+        let effects = fixture
             .server(&json!({"jsonrpc": "2.0", "id": "s", "method": method, "params": params}).to_string());
         assert_eq!((effects.forward, effects.to_client.len()), (Forward::Nothing, 0), "{method}");
         let answer: Value = serde_json::from_slice(&effects.to_server[0]).unwrap();
@@ -132,11 +133,11 @@ fn notifications_and_requests_of_the_server_are_judged() {
         r#"{"id":2,"method":"roots/list"}"#,
         r#"{"method":"notifications/cancelled","params":{"requestId":1,"reason":"late"}}"#,
     ] {
-        assert_eq!(test.server(fine).forward, Forward::AsIs, "{fine}");
+        assert_eq!(fixture.server(fine).forward, Forward::AsIs, "{fine}");
     }
-    let mut test = TestSession::new(Policy { observe: true, ..policy() }, false);
+    let mut fixture = TestSession::new(Policy { observe: true, ..policy() }, false);
     let effects =
-        test.server(&json!({"method": "notifications/message", "params": {"data": BAD}}).to_string());
+        fixture.server(&json!({"method": "notifications/message", "params": {"data": BAD}}).to_string());
     assert_eq!((effects.forward, effects.records[0].action), (Forward::AsIs, Action::Observed));
 }
 
@@ -164,11 +165,11 @@ fn the_budget_grows_with_the_result() {
     for (megabytes, budget_ms, action) in
         [(0, 50, Action::Forwarded), (8, 50, Action::Forwarded), (8, 1, Action::Blocked)]
     {
-        let mut test = TestSession::with(policy(), &json!({"gates": {"budget_ms": budget_ms}}), false);
-        test.call("1");
+        let mut fixture = TestSession::with(policy(), &json!({"gates": {"budget_ms": budget_ms}}), false);
+        fixture.call("1");
         let text = "all is well ".repeat((megabytes << 20) / 12 + 1);
         let line = result("1", &text);
-        let effects = test.session.from_server(line.as_bytes(), &BusyHost::default());
+        let effects = fixture.session.from_server(line.as_bytes(), &BusyHost::default());
         assert_eq!(effects.records[0].action, action, "{megabytes} MB in {budget_ms} ms per block");
     }
 }

@@ -39,36 +39,36 @@ fn ambiguous_messages_are_dropped_and_the_request_gets_an_error() {
     .collect();
     for line in lines {
         let shown = String::from_utf8_lossy(&line).into_owned();
-        let mut test = TestSession::new(policy(), false);
-        test.call("1");
-        let effects = test.session.from_server(&[&line, b"\n".as_slice()].concat(), &test.host);
+        let mut fixture = TestSession::new(policy(), false);
+        fixture.call("1");
+        let effects = fixture.session.from_server(&[&line, b"\n".as_slice()].concat(), &fixture.host);
         assert_eq!(effects.forward, Forward::Nothing, "{shown}");
         let [answer] = &effects.to_client[..] else { panic!("{shown}") };
         let answer: Value = serde_json::from_slice(answer).unwrap();
         assert_eq!((&answer["id"], &answer["error"]["code"]), (&json!(1), &json!(-32000)), "{shown}");
         assert_eq!(effects.records[0].action, Action::Blocked);
         assert!(effects.records[0].gates.iter().all(|gate| gate.reason.as_deref() == Some("renown:error")));
-        assert!(test.session.lost(&test.host).is_empty(), "it was answered: {shown}");
+        assert!(fixture.session.lost(&fixture.host).is_empty(), "it was answered: {shown}");
         // Observing mode drops nothing.
-        let mut test = TestSession::new(Policy { observe: true, ..policy() }, false);
-        let effects = test.session.from_server(&line, &test.host);
+        let mut fixture = TestSession::new(Policy { observe: true, ..policy() }, false);
+        let effects = fixture.session.from_server(&line, &fixture.host);
         assert!(effects.forward == Forward::AsIs && effects.malformed.is_some(), "{shown}");
     }
 }
 
 #[test]
 fn a_request_whose_answer_was_not_recognized_gets_an_error_at_the_end_of_the_stream() {
-    let mut test = TestSession::new(policy(), false);
-    test.call("1");
-    test.client(r#"{"id":2,"method":"ping"}"#);
-    test.client(r#"{"id":3,"method":"ping"}"#);
-    test.client(r#"{"method":"notifications/cancelled","params":{"requestId":3}}"#);
-    assert!(test.session.give_up(None, &test.host).to_client.is_empty(), "nothing was dropped");
+    let mut fixture = TestSession::new(policy(), false);
+    fixture.call("1");
+    fixture.client(r#"{"id":2,"method":"ping"}"#);
+    fixture.client(r#"{"id":3,"method":"ping"}"#);
+    fixture.client(r#"{"method":"notifications/cancelled","params":{"requestId":3}}"#);
+    assert!(fixture.session.give_up(None, &fixture.host).to_client.is_empty(), "nothing was dropped");
     // A message over several lines: none of the lines is a message.
     for line in ["{\"jsonrpc\":\"2.0\",", "\"id\":1,", "\"result\":{}}"] {
-        assert_eq!(test.server(line).forward, Forward::Nothing);
+        assert_eq!(fixture.server(line).forward, Forward::Nothing);
     }
-    let effects = test.session.give_up(None, &test.host);
+    let effects = fixture.session.give_up(None, &fixture.host);
     let answers: Vec<Value> =
         effects.to_client.iter().map(|answer| serde_json::from_slice(answer).unwrap()).collect();
     let errors: Vec<_> =
@@ -79,10 +79,10 @@ fn a_request_whose_answer_was_not_recognized_gets_an_error_at_the_end_of_the_str
 
 #[test]
 fn no_client_finds_a_line_end_in_a_message_that_passes() {
-    let mut test = TestSession::new(policy(), false);
-    test.call("1");
+    let mut fixture = TestSession::new(policy(), false);
+    fixture.call("1");
     let evil = result("2", "x").replace('"', "\\\"");
-    let effects = test.server(
+    let effects = fixture.server(
         &result("1", "a\u{2028}\u{2029}\u{85}")
             .replace("\"id\"", &format!("\"x\":[\r1,\r2],\"y\":\"{evil}\",\"id\"")),
     );
