@@ -1,4 +1,4 @@
-"""Runs the files of `api-scenarios`; its README has the format."""
+"""Builds requests and checks replies of the files in `api-scenarios`. The README there describes the format."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ Variables = dict[str, Any]
 
 
 def fill(text: str, variables: Variables) -> str:
-    """Puts variables into a text: `${name}`."""
+    """Replaces each `${name}` in a string with the variable."""
 
     def value(found: re.Match[str]) -> str:
-        known = variables[found[1]]
-        return known if isinstance(known, str) else json.dumps(known)
+        variable = variables[found[1]]
+        return variable if isinstance(variable, str) else json.dumps(variable)
 
     return re.sub(r"\$\{([^}]*)\}", value, text)
 
 
 def make(value: Any, variables: Variables) -> Any:
-    """The value with what has to be computed in it made: `$text`, `$list`, and variables."""
+    """Returns the value with `$text`, `$list` and variables replaced."""
     if isinstance(value, str):
         return fill(value, variables)
     if isinstance(value, list):
@@ -39,7 +39,7 @@ def make(value: Any, variables: Variables) -> Any:
 
 
 def make_text(value: Any, variables: Variables) -> str:
-    """A text, or an array of texts and `[text, times]`."""
+    """Builds a string from a string, or from an array of strings and `[string, times]`."""
     if isinstance(value, str):
         return fill(value, variables)
     parts = (
@@ -52,7 +52,7 @@ MISSING = object()
 
 
 def check(place: str, expected: Any, found: Any, variables: Variables) -> None:
-    """Fails where what was found is not what is expected. Captures on the way."""
+    """Checks that a value is as expected, and stores the values of `$capture`."""
     if isinstance(expected, dict) and any(name.startswith("$") for name in expected):
         for name, argument in expected.items():
             special(place, name, argument, found, variables)
@@ -69,13 +69,13 @@ def check(place: str, expected: Any, found: Any, variables: Variables) -> None:
         for index, inside in enumerate(expected):
             check(f"{place}[{index}]", inside, found[index], variables)
     else:
-        # A bool is an int of Python, and no number of JSON.
+        # In Python a bool is an int; in JSON it is not a number.
         same = expected == found and isinstance(expected, bool) == isinstance(found, bool)
         assert same, f"{place}: {found!r}, expected {expected!r}"
 
 
 def special(place: str, name: str, argument: Any, found: Any, variables: Variables) -> None:
-    """One matcher."""
+    """Applies one matcher."""
     wrong = f"{place}: {'nothing' if found is MISSING else repr(found)}, expected {name} {argument!r}"
     if name == "$absent":
         assert found is MISSING, wrong
@@ -103,7 +103,7 @@ def special(place: str, name: str, argument: Any, found: Any, variables: Variabl
 
 
 def is_kind(kind: str, found: Any) -> bool:
-    """The kinds of `$is`."""
+    """Checks the kind of a value, for `$is`."""
     kinds: dict[str, type | tuple[type, ...]] = {
         "string": str, "boolean": bool, "null": type(None), "array": list, "object": dict,
     }  # fmt: skip
