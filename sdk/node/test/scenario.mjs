@@ -1,4 +1,4 @@
-// Reads the files of `api-scenarios`; its README has the format.
+// Builds requests and checks replies of the files in `api-scenarios`. The README there describes the format.
 
 import assert from "node:assert/strict";
 
@@ -18,16 +18,16 @@ function isObject(value) {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** Puts variables into a text: `${name}`. */
+/** Replaces each `${name}` in a string with the variable. */
 function fill(text, variables) {
   return text.replace(/\$\{([^}]*)\}/g, (_, name) => {
     assert.ok(name in variables, `no variable ${name}`);
-    const known = variables[name];
-    return typeof known === "string" ? known : JSON.stringify(known);
+    const variable = variables[name];
+    return typeof variable === "string" ? variable : JSON.stringify(variable);
   });
 }
 
-/** The value with what has to be computed in it made: `$text`, `$list`, and variables. */
+/** Returns the value with `$text`, `$list` and variables replaced. */
 export function make(value, variables) {
   if (typeof value === "string") return fill(value, variables);
   if (Array.isArray(value)) return value.map((item) => make(item, variables));
@@ -40,14 +40,14 @@ export function make(value, variables) {
   return Object.fromEntries(Object.entries(value).map(([name, item]) => [name, make(item, variables)]));
 }
 
-/** A text, or an array of texts and `[text, times]`. */
+/** Builds a string from a string, or from an array of strings and `[string, times]`. */
 export function makeText(value, variables) {
   if (typeof value === "string") return fill(value, variables);
   const piece = (part) => (Array.isArray(part) ? fill(part[0], variables).repeat(part[1]) : fill(part, variables));
   return value.map(piece).join("");
 }
 
-/** Fails where what was found is not what is expected; nothing is `undefined`. Captures on the way. */
+/** Checks that a value is as expected, and stores the values of `$capture`. A missing value is `undefined`. */
 export function check(place, expected, found, variables) {
   if (isObject(expected) && Object.keys(expected).some((name) => name.startsWith("$"))) {
     for (const [name, argument] of Object.entries(expected)) special(place, name, argument, found, variables);
@@ -66,7 +66,7 @@ export function check(place, expected, found, variables) {
   }
 }
 
-/** One matcher. */
+/** Applies one matcher. */
 function special(place, name, argument, found, variables) {
   const wrong = `${place}: ${JSON.stringify(found)}, expected ${name} ${JSON.stringify(argument)}`;
   if (name === "$absent") return assert.ok(found === undefined, wrong);

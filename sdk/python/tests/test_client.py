@@ -173,7 +173,7 @@ def outcome(way: str, call: Any, url: str, **options: Any) -> Any:
         ([(502, b"<html>", {})], "health", {}, 1, "bad_reply"),
     ],
 )
-def test_only_harmless_requests_are_retried(
+def test_only_requests_that_are_safe_to_repeat_are_retried(
     way: str, answers: Any, call: str, options: Any, attempts: int, code: str | None
 ) -> None:
     calls = {

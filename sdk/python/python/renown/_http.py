@@ -90,9 +90,9 @@ class Request:
     method: str
     path: str
     query: Mapping[str, Any] | None = None
-    # Fields that are always sent, even if they are None.
+    # Fields that are always sent, `None` as null.
     body: Mapping[str, Any] | None = None
-    # Fields that are left out if they are None.
+    # Fields that are left out if `None`.
     optional: Mapping[str, Any] | None = None
     idempotency_key: str | None = None
     text: bool = False
@@ -370,14 +370,7 @@ class Http(_ClientBase):
 
 
 class AsyncHttp(_ClientBase):
-    """The async transport. `AsyncClient` adds one method per route.
-
-    :param base_url: The address of the server.
-    :param key: The API key. Default: the environment variable `RENOWN_KEY`.
-    :param timeout: Time limit of each attempt, in seconds.
-    :param retries: Maximum number of retries of a call.
-    :param retry_wait_max: Maximum wait before a retry, in seconds.
-    """
+    """The async transport. `AsyncClient` adds one method per route. The parameters are those of `Http`."""
 
     def __init__(
         self,
