@@ -48,27 +48,27 @@ export function makeText(value, variables) {
 }
 
 /** Checks that a value is as expected, and stores the values of `$capture`. A missing value is `undefined`. */
-export function check(place, expected, found, variables) {
+export function check(path, expected, found, variables) {
   if (isObject(expected) && Object.keys(expected).some((name) => name.startsWith("$"))) {
-    for (const [name, argument] of Object.entries(expected)) special(place, name, argument, found, variables);
+    for (const [name, argument] of Object.entries(expected)) special(path, name, argument, found, variables);
     return;
   }
-  const wrong = `${place}: ${JSON.stringify(found)}, expected ${JSON.stringify(expected)}`;
+  const wrong = `${path}: ${JSON.stringify(found)}, expected ${JSON.stringify(expected)}`;
   assert.ok(found !== undefined, wrong);
   if (isObject(expected)) {
     assert.ok(isObject(found), wrong);
-    for (const [name, inside] of Object.entries(expected)) check(`${place}.${name}`, inside, found[name], variables);
+    for (const [name, inside] of Object.entries(expected)) check(`${path}.${name}`, inside, found[name], variables);
   } else if (Array.isArray(expected)) {
     assert.ok(Array.isArray(found) && found.length === expected.length, wrong);
-    expected.forEach((inside, index) => check(`${place}[${index}]`, inside, found[index], variables));
+    expected.forEach((inside, index) => check(`${path}[${index}]`, inside, found[index], variables));
   } else {
     assert.ok(found === (typeof expected === "string" ? fill(expected, variables) : expected), wrong);
   }
 }
 
 /** Applies one matcher. */
-function special(place, name, argument, found, variables) {
-  const wrong = `${place}: ${JSON.stringify(found)}, expected ${name} ${JSON.stringify(argument)}`;
+function special(path, name, argument, found, variables) {
+  const wrong = `${path}: ${JSON.stringify(found)}, expected ${name} ${JSON.stringify(argument)}`;
   if (name === "$absent") return assert.ok(found === undefined, wrong);
   assert.ok(found !== undefined, wrong);
   const matchers = {
@@ -76,13 +76,13 @@ function special(place, name, argument, found, variables) {
     $matches: () => assert.match(typeof found === "string" ? found : JSON.stringify(found), new RegExp(fill(argument, variables), "u"), wrong),
     $between: () => assert.ok(typeof found === "number" && argument[0] <= found && found <= argument[1], wrong),
     $length: () => assert.ok(Array.isArray(found) && found.length === argument, wrong),
-    $each: () => found.forEach((item, index) => check(`${place}[${index}]`, argument, item, variables)),
+    $each: () => found.forEach((item, index) => check(`${path}[${index}]`, argument, item, variables)),
     $only: () => {
       assert.ok(isObject(found) && Object.keys(found).every((key) => key in argument), wrong);
-      check(place, argument, found, variables);
+      check(path, argument, found, variables);
     },
     $capture: () => (variables[argument] = found),
   };
-  assert.ok(name in matchers, `${place}: no matcher ${name}`);
+  assert.ok(name in matchers, `${path}: no matcher ${name}`);
   return matchers[name]();
 }
