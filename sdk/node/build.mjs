@@ -1,7 +1,7 @@
 // Builds the package in place: the addon with cargo, and the TypeScript sources as ES modules and as CommonJS.
 //
-//     node build.mjs                 what `npm install` of this folder does; needs a Rust toolchain
-//     node build.mjs --addon FILE    with an addon that was built already
+//     node build.mjs                 builds everything, as `npm install` of this folder does; needs a Rust toolchain
+//     node build.mjs --addon FILE    uses an addon that is already built
 
 import { execFileSync } from "node:child_process";
 import { copyFileSync, existsSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
@@ -13,27 +13,27 @@ const here = dirname(fileURLToPath(import.meta.url));
 const { values } = parseArgs({ options: { addon: { type: "string" } } });
 
 function run(program, args, stdout = "inherit") {
-  // On Windows npm is a script of the shell.
+  // On Windows npm is a shell script.
   const shell = process.platform === "win32" && program === "npm";
   return execFileSync(program, args, { cwd: here, shell, stdio: ["ignore", stdout, "inherit"], maxBuffer: 1 << 28 });
 }
 
-/** Builds the addon, and says where cargo put it. */
-function addon() {
+/** Builds the addon. Returns its path. */
+function buildAddon() {
   const messages = run("cargo", ["build", "--release", "--locked", "--package", "renown-node", "--message-format=json-render-diagnostics"], "pipe");
   for (const line of String(messages).split("\n")) {
     const message = line === "" ? {} : JSON.parse(line);
     if (message.reason === "compiler-artifact" && message.target.name === "renown_node") return message.filenames[0];
   }
-  throw new Error("cargo built no addon");
+  throw new Error("cargo did not build the addon");
 }
 
-const found = values.addon ?? addon();
+const addon = values.addon ?? buildAddon();
 const target = join(here, "prebuilt", "renown.local.node");
 mkdirSync(dirname(target), { recursive: true });
-// Not overwritten but replaced: a process that runs has the old one mapped.
+// Remove before copying: a running process may have the old file mapped.
 rmSync(target, { force: true });
-copyFileSync(found, target);
+copyFileSync(addon, target);
 
 const compiler = join(here, "node_modules", "typescript", "bin", "tsc");
 if (!existsSync(compiler)) run("npm", ["ci", "--ignore-scripts", "--no-audit", "--no-fund"]);
@@ -41,11 +41,11 @@ for (const [folder, config] of [["esm", "tsconfig.json"], ["cjs", "tsconfig.cjs.
   rmSync(join(here, folder), { recursive: true, force: true });
   run(process.execPath, [compiler, "--project", config]);
 }
-// The package is of ES modules, but for this folder.
+// The package contains ES modules, except in this folder.
 writeFileSync(join(here, "cjs", "package.json"), '{ "type": "commonjs" }\n');
 
-// A package has to have the licences, which in the repository stand at its root.
-for (const licence of ["LICENSE-APACHE", "LICENSE-MIT"]) {
-  const from = join(here, "..", "..", licence);
-  if (existsSync(from)) copyFileSync(from, join(here, licence));
+// The package must contain the licenses. In the repository they are at the root.
+for (const license of ["LICENSE-APACHE", "LICENSE-MIT"]) {
+  const from = join(here, "..", "..", license);
+  if (existsSync(from)) copyFileSync(from, join(here, license));
 }

@@ -1,8 +1,8 @@
-// Loads the native addon: one that was built here, or else the prebuilt one of this platform.
+// Loads the native addon: the one that was built here, or else the prebuilt one for this platform.
 "use strict";
 
 const { platform, arch } = process;
-// Which C library there is shows when the addon is loaded.
+// Try both C libraries: loading fails for the wrong one.
 const names = platform === "linux" ? [`linux-${arch}-gnu`, `linux-${arch}-musl`] : [`${platform}-${arch}`];
 
 function load() {

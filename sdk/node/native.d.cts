@@ -1,7 +1,7 @@
-// What the addon has; `native/*.rs` says what each does.
+// Types of the native addon. `native/*.rs` documents them.
 
 declare namespace native {
-  interface Asked {
+  interface EvaluationArgs {
     agentId: string;
     output: string;
     tool?: string | undefined;
@@ -17,7 +17,7 @@ declare namespace native {
     seconds: number;
   }
 
-  interface Shipment {
+  interface TelemetryArgs {
     server: string;
     key: string;
     intervalS: number;
@@ -30,14 +30,14 @@ declare namespace native {
   class Engine {
     constructor(settings: string, names: string[] | null, customs: string[]);
     static fromFile(path: string, place: string, customs: string[]): Engine;
-    static check(asked: Asked): void;
+    static check(args: EvaluationArgs): void;
     readonly names: string[];
     readonly budgetMs: number;
     readonly failFast: boolean;
-    evaluate(asked: Asked): string;
-    evaluateLater(asked: Asked): Promise<string>;
-    start(asked: Asked): Evaluation;
-    startLater(asked: Asked): Promise<Evaluation>;
+    evaluate(args: EvaluationArgs): string;
+    evaluateLater(args: EvaluationArgs): Promise<string>;
+    start(args: EvaluationArgs): Evaluation;
+    startLater(args: EvaluationArgs): Promise<Evaluation>;
   }
 
   class Evaluation {
@@ -47,7 +47,7 @@ declare namespace native {
   }
 
   class Telemetry {
-    constructor(shipment: Shipment, tell: (message: string) => void);
+    constructor(args: TelemetryArgs, notify: (message: string) => void);
     track(text: string): void;
     flush(timeoutS: number): Promise<boolean>;
     shutdown(timeoutS: number): Promise<boolean>;

@@ -1,4 +1,4 @@
-// What a program that gates its agents' outputs looks like.
+// A program that gates the output of its agents.
 
 import { Client, Engine, GateFailed, Telemetry, gate, gated, gates, type Context, type Result } from "renown";
 
@@ -11,7 +11,7 @@ async function search(query: string): Promise<string> {
   return `nothing about ${query}`;
 }
 
-/** Gates a tool, and sends the verdicts to a server. */
+/** Gates a tool and sends the verdicts to a server. */
 export async function main(): Promise<void> {
   const engine = new Engine([gates.pii(), gates.latency({ maxMs: 2000 }), short], { budgetMs: 50 });
   const client = new Client("http://127.0.0.1:7070");
@@ -27,7 +27,7 @@ export async function main(): Promise<void> {
   await telemetry.shutdown();
 }
 
-/** The reasons of an evaluation that failed. */
+/** Returns the reasons for which an evaluation failed. */
 export function reasons(result: Result): string[] {
   return result.gates.flatMap((found) => (found.passed ? [] : [`${found.name}: ${found.reason ?? ""}`]));
 }

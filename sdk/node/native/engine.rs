@@ -1,4 +1,5 @@
-//! The gates in process: at once, or on a thread of Node's pool where an output is so large that the event loop would wait.
+//! Runs the gates in the Node process: on the event loop, or on a thread of Node's pool for large outputs, which would
+//! block the event loop.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -9,7 +10,7 @@ use napi_derive::napi;
 use renown_embed::{self as embed, BuildError, FieldError, Said, Subject};
 use serde_json::value::RawValue;
 
-use crate::{failed, refused, verdict};
+use crate::{failed, invalid, verdict};
 
 /// A set of gates.
 #[napi]
@@ -17,54 +18,55 @@ pub struct Engine {
     engine: Arc<embed::Engine>,
 }
 
-/// What is to be judged. The output and the input are JSON text.
+/// An output to judge, and its context.
 #[napi(object)]
-pub struct Asked {
-    /// Whose output it is.
+pub struct EvaluationArgs {
+    /// Agent that returned the output.
     pub agent_id: String,
-    /// The output.
+    /// The output, as JSON text.
     pub output: String,
-    /// The tool that made it.
+    /// Tool that returned the output.
     pub tool: Option<String>,
-    /// What the tool was given.
+    /// Input of the tool, as JSON text.
     pub input: Option<String>,
-    /// How long the agent took.
+    /// Latency of the agent, in milliseconds.
     pub latency_ms: Option<f64>,
-    /// The time that there is for the output.
+    /// Time limit of the caller for this output, in milliseconds.
     pub tmax_ms: Option<i64>,
-    /// When that began, in milliseconds after 1970.
+    /// Start of the request, in milliseconds after 1970.
     pub started_at: Option<i64>,
 }
 
 #[napi]
-#[expect(clippy::needless_pass_by_value, reason = "what Node gives is copied out of it, so it is owned")]
+#[expect(clippy::needless_pass_by_value, reason = "arguments from Node are copied, so they are owned")]
 impl Engine {
-    /// The gates of a list by their names, with the tables that a file would have as JSON. Without names, those of
-    /// `Engine.default()`. Those in `customs` are run by the caller.
+    /// Builds the gates with these names. `settings` holds the tables of a settings file as JSON. Without names, builds
+    /// the gates of `Engine.default()`. The caller runs the gates in `customs`.
     #[napi(constructor)]
     pub fn new(settings: String, names: Option<Vec<String>>, customs: Vec<String>) -> Result<Self> {
-        built(embed::Engine::of(&settings, names.as_deref(), &customs))
+        wrap(embed::Engine::of(&settings, names.as_deref(), &customs))
     }
 
-    /// The gates that a file has for a place. Those of the caller that its set does not name stand after it.
+    /// Builds the gates that a settings file defines for a place. Custom gates that its set does not name are added at
+    /// the end.
     #[napi(factory)]
     pub fn from_file(path: String, place: String, customs: Vec<String>) -> Result<Self> {
-        built(embed::Engine::from_file(Path::new(&path), &place, &customs))
+        wrap(embed::Engine::from_file(Path::new(&path), &place, &customs))
     }
 
-    /// Refuses what an evaluation would refuse, but for the output and the input, before there is one.
+    /// Throws the error that an evaluation would throw for these arguments. Does not check the output and the input.
     #[napi]
-    pub fn check(asked: Asked) -> Result<()> {
-        subject(&asked).map(drop)
+    pub fn check(args: EvaluationArgs) -> Result<()> {
+        subject(&args).map(drop)
     }
 
-    /// The names of its gates, in the order in which they stand.
+    /// Names of the gates, in the configured order.
     #[napi(getter)]
     pub fn names(&self) -> Vec<String> {
         self.engine.names()
     }
 
-    /// The time that a whole evaluation may take.
+    /// Time budget of an evaluation, in milliseconds.
     #[napi(getter)]
     pub fn budget_ms(&self) -> u32 {
         u32::try_from(self.engine.budget().as_millis()).unwrap_or(u32::MAX)
@@ -76,46 +78,46 @@ impl Engine {
         self.engine.fail_fast()
     }
 
-    /// Judges an output, and gives what was found as JSON text.
+    /// Judges an output. Returns the result as JSON text.
     #[napi]
-    pub fn evaluate(&self, asked: Asked) -> Result<String> {
-        finish(start(&self.engine, &asked)?)
+    pub fn evaluate(&self, args: EvaluationArgs) -> Result<String> {
+        finish(start(&self.engine, &args)?)
     }
 
-    /// The same on another thread.
+    /// Like `evaluate`, on another thread.
     #[napi(ts_return_type = "Promise<string>")]
-    pub fn evaluate_later(&self, asked: Asked) -> AsyncTask<Evaluating> {
-        AsyncTask::new(Evaluating { engine: Arc::clone(&self.engine), asked })
+    pub fn evaluate_later(&self, args: EvaluationArgs) -> AsyncTask<EvaluateTask> {
+        AsyncTask::new(EvaluateTask { engine: Arc::clone(&self.engine), args })
     }
 
-    /// Runs the built-in gates and leaves those of the caller.
+    /// Runs the built-in gates. The caller then runs the custom gates.
     #[napi]
-    pub fn start(&self, asked: Asked) -> Result<Evaluation> {
-        start(&self.engine, &asked).map(Evaluation::of)
+    pub fn start(&self, args: EvaluationArgs) -> Result<Evaluation> {
+        start(&self.engine, &args).map(Evaluation::of)
     }
 
-    /// The same on another thread.
+    /// Like `start`, on another thread.
     #[napi(ts_return_type = "Promise<Evaluation>")]
-    pub fn start_later(&self, asked: Asked) -> AsyncTask<Starting> {
-        AsyncTask::new(Starting { engine: Arc::clone(&self.engine), asked })
+    pub fn start_later(&self, args: EvaluationArgs) -> AsyncTask<StartTask> {
+        AsyncTask::new(StartTask { engine: Arc::clone(&self.engine), args })
     }
 }
 
-/// An evaluation whose built-in gates are done.
+/// An evaluation whose built-in gates have run.
 #[napi]
 pub struct Evaluation {
     evaluation: Option<embed::Evaluation>,
     names: Vec<String>,
 }
 
-/// What a gate of the caller said.
+/// The outcome of a custom gate.
 #[napi(object)]
 pub struct Answer {
-    /// `pass`, `fail`, `skip` or `late`; anything else is nonsense.
+    /// `pass`, `fail`, `skip` or `late`. Any other word is an error of the gate.
     pub word: String,
-    /// Why.
+    /// The reason of the gate.
     pub reason: Option<String>,
-    /// How long it took.
+    /// Time that the gate took, in seconds.
     pub seconds: f64,
 }
 
@@ -125,39 +127,41 @@ impl Evaluation {
         Self { names: evaluation.customs(), evaluation: Some(evaluation) }
     }
 
-    /// The names of the caller's gates that are left to run.
+    /// Names of the custom gates that still have to run.
     #[napi(getter)]
     pub fn names(&self) -> Vec<String> {
         self.names.clone()
     }
 
-    /// The milliseconds that are left for them.
+    /// Time left for the custom gates, in milliseconds.
     #[napi(getter)]
     pub fn left_ms(&self) -> f64 {
         self.evaluation.as_ref().map_or(0.0, |evaluation| evaluation.left().as_secs_f64() * 1000.0)
     }
 
-    /// What was found, as JSON text, with what they said. To be called once.
+    /// Returns the result as JSON text, including the outcomes of the custom gates. Can be called only once.
     #[napi]
     pub fn finish(&mut self, answers: Vec<Answer>) -> Result<String> {
-        let evaluation = self.evaluation.take().ok_or_else(|| failed("the evaluation is over"))?;
-        let said = answers.into_iter().map(|answer| -> Said { (answer.word, answer.reason, answer.seconds) });
-        verdict::text(evaluation.finish(said.collect()).map_err(failed)?)
+        let evaluation =
+            self.evaluation.take().ok_or_else(|| failed("the evaluation is already finished"))?;
+        let outcomes =
+            answers.into_iter().map(|answer| -> Said { (answer.word, answer.reason, answer.seconds) });
+        verdict::text(evaluation.finish(outcomes.collect()).map_err(failed)?)
     }
 }
 
 /// A whole evaluation on another thread.
-pub struct Evaluating {
+pub struct EvaluateTask {
     engine: Arc<embed::Engine>,
-    asked: Asked,
+    args: EvaluationArgs,
 }
 
-impl Task for Evaluating {
+impl Task for EvaluateTask {
     type Output = String;
     type JsValue = String;
 
     fn compute(&mut self) -> Result<String> {
-        finish(start(&self.engine, &self.asked)?)
+        finish(start(&self.engine, &self.args)?)
     }
 
     fn resolve(&mut self, _: Env, text: String) -> Result<String> {
@@ -166,17 +170,17 @@ impl Task for Evaluating {
 }
 
 /// The built-in gates of an evaluation on another thread.
-pub struct Starting {
+pub struct StartTask {
     engine: Arc<embed::Engine>,
-    asked: Asked,
+    args: EvaluationArgs,
 }
 
-impl Task for Starting {
+impl Task for StartTask {
     type Output = embed::Evaluation;
     type JsValue = Evaluation;
 
     fn compute(&mut self) -> Result<embed::Evaluation> {
-        start(&self.engine, &self.asked)
+        start(&self.engine, &self.args)
     }
 
     fn resolve(&mut self, _: Env, evaluation: embed::Evaluation) -> Result<Evaluation> {
@@ -184,26 +188,27 @@ impl Task for Starting {
     }
 }
 
-fn built(engine: core::result::Result<embed::Engine, BuildError>) -> Result<Engine> {
+/// Wraps an engine for JavaScript, or converts the error.
+fn wrap(engine: core::result::Result<embed::Engine, BuildError>) -> Result<Engine> {
     match engine {
         Ok(engine) => Ok(Engine { engine: Arc::new(engine) }),
-        Err(error @ BuildError::Settings(_)) => Err(refused(error)),
+        Err(error @ BuildError::Settings(_)) => Err(invalid(error)),
         Err(error @ BuildError::File(_)) => Err(failed(error)),
     }
 }
 
-fn start(engine: &embed::Engine, asked: &Asked) -> Result<embed::Evaluation> {
-    let subject = subject(asked)?;
-    let output = json(&asked.output)?;
-    let input = asked.input.as_deref().map(json).transpose()?;
+fn start(engine: &embed::Engine, args: &EvaluationArgs) -> Result<embed::Evaluation> {
+    let subject = subject(args)?;
+    let output = json(&args.output)?;
+    let input = args.input.as_deref().map(json).transpose()?;
     engine.start(subject, output, input).map_err(failed)
 }
 
-fn subject(asked: &Asked) -> Result<Subject> {
+fn subject(args: &EvaluationArgs) -> Result<Subject> {
     let whole = |number: Option<i64>| number.and_then(|number| u64::try_from(number).ok());
-    let (tmax_ms, started_at) = (whole(asked.tmax_ms), whole(asked.started_at));
-    Subject::new(&asked.agent_id, asked.tool.as_deref(), asked.latency_ms, tmax_ms, started_at)
-        .map_err(|error| of_field(&error))
+    let (tmax_ms, started_at) = (whole(args.tmax_ms), whole(args.started_at));
+    Subject::new(&args.agent_id, args.tool.as_deref(), args.latency_ms, tmax_ms, started_at)
+        .map_err(|error| invalid_field(&error))
 }
 
 fn finish(evaluation: embed::Evaluation) -> Result<String> {
@@ -211,11 +216,11 @@ fn finish(evaluation: embed::Evaluation) -> Result<String> {
 }
 
 fn json(text: &str) -> Result<&RawValue> {
-    serde_json::from_str(text).map_err(refused)
+    serde_json::from_str(text).map_err(invalid)
 }
 
-/// In the spelling of JavaScript.
-fn of_field(error: &FieldError) -> Error {
+/// Creates the error for an invalid field, with its name in camel case.
+fn invalid_field(error: &FieldError) -> Error {
     let mut parts = error.field.split('_');
     let mut name = parts.next().unwrap_or_default().to_owned();
     for part in parts {

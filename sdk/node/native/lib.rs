@@ -1,13 +1,13 @@
-//! What the Node package does in Rust.
+//! The native addon of the Node package.
 //!
 //! | module | is |
 //! |---|---|
-//! | `engine` | the gates, of `renown-embed` |
-//! | `verdict` | what an evaluation found, as JSON text that both sides read |
-//! | `telemetry` | verdicts on their way to a server |
+//! | `engine` | the gates of `renown-embed` |
+//! | `verdict` | the result of an evaluation as JSON text, which both sides read |
+//! | `telemetry` | sends verdicts to a server |
 //!
-//! The TypeScript side (`src`) holds what is better said there: types, gates that are functions of JavaScript, promises, and
-//! everything about HTTP. Values cross as JSON text, which is the fastest way over.
+//! The TypeScript side (`src`) has what is easier to write there: types, custom gates, promises, and everything about
+//! HTTP. Values are passed as JSON text, which is the fastest way.
 
 pub mod engine;
 pub mod telemetry;
@@ -15,12 +15,12 @@ mod verdict;
 
 use napi::{Error, Status};
 
-/// What the caller gave is not allowed.
-fn refused(error: impl core::fmt::Display) -> Error {
+/// Creates the error for an invalid argument of the caller.
+fn invalid(error: impl core::fmt::Display) -> Error {
     Error::new(Status::InvalidArg, error.to_string())
 }
 
-/// It is not the caller's fault.
+/// Creates the error for a failure that the caller did not cause.
 fn failed(error: impl core::fmt::Display) -> Error {
     Error::new(Status::GenericFailure, error.to_string())
 }

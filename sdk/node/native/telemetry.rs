@@ -1,4 +1,4 @@
-//! Verdicts on their way to a server: `renown-shipping`, as Node sees it.
+//! The JavaScript class that sends verdicts to a server, on top of `renown-shipping`.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -12,102 +12,103 @@ use napi_derive::napi;
 use renown_embed as embed;
 use renown_shipping::{Destination, Notice, Settings, Telemetry as Shipping};
 
-use crate::{failed, refused, verdict};
+use crate::{failed, invalid, verdict};
 
 /// Sends verdicts in the background.
 ///
-/// The JavaScript side holds it until it is shut down: its end in order would otherwise come from the garbage collector, and
-/// the event loop would wait for the network.
+/// The JavaScript side references it until it is shut down. Otherwise the garbage collector would shut it down, and
+/// block the event loop while it waits for the network.
 #[napi]
 pub struct Telemetry(Arc<Shipping>);
 
-/// Where verdicts go, and when.
+/// The arguments of the constructor.
 #[napi(object)]
-pub struct Shipment {
-    /// The base URL of the server.
+pub struct TelemetryArgs {
+    /// Base URL of the server.
     pub server: String,
-    /// The key for it.
+    /// API key.
     pub key: String,
-    /// How long a verdict waits for others.
+    /// Maximum time in seconds that a verdict waits for others before a batch is sent.
     pub interval_s: f64,
-    /// How many go at once.
+    /// Number of verdicts per batch.
     pub batch: u32,
-    /// How many are held in memory.
+    /// Maximum number of verdicts in memory.
     pub buffer: u32,
-    /// Where those go for which there is no room.
+    /// Folder for verdicts that do not fit in memory.
     pub spool: Option<String>,
-    /// Whether every verdict goes there first.
+    /// Whether every verdict is written to the spool first.
     pub spool_first: bool,
 }
 
 #[napi]
-#[expect(clippy::needless_pass_by_value, reason = "what Node gives is copied out of it, so it is owned")]
+#[expect(clippy::needless_pass_by_value, reason = "arguments from Node are copied, so they are owned")]
 impl Telemetry {
-    /// Starts the thread that sends. `tell` is called with what goes wrong, and when that is over.
+    /// Starts the thread that sends. Calls `notify` with a message when delivery fails, and when it works again.
     #[napi(constructor)]
-    pub fn new(shipment: Shipment, tell: Function<'_, String, ()>) -> Result<Self> {
-        let Shipment { server, key, interval_s, batch, buffer, spool, spool_first } = shipment;
+    pub fn new(args: TelemetryArgs, notify: Function<'_, String, ()>) -> Result<Self> {
+        let TelemetryArgs { server, key, interval_s, batch, buffer, spool, spool_first } = args;
         let interval = seconds("intervalS", interval_s)?;
-        // A weak one: who only waits to be told something must not keep the program running.
-        let tell = tell.build_threadsafe_function().weak::<true>().build()?;
-        let tell = move |notice: Notice| {
-            // When Node is about to end there is nobody to tell.
-            let _ = tell.call(notice.to_string(), ThreadsafeFunctionCallMode::NonBlocking);
+        // Weak, so that waiting for notices does not keep the program running.
+        let notify = notify.build_threadsafe_function().weak::<true>().build()?;
+        let notify = move |notice: Notice| {
+            // The call fails while Node shuts down. Then there is no listener left.
+            let _ = notify.call(notice.to_string(), ThreadsafeFunctionCallMode::NonBlocking);
         };
-        let (batch, buffer) = (number(batch), number(buffer));
+        let (batch, buffer) = (to_usize(batch), to_usize(buffer));
         let spool = spool.map(PathBuf::from);
         let settings = Settings { interval, batch, buffer, spool, spool_first, ..Settings::default() };
-        let shipping = embed::ship(&Destination { server, key }, &settings, tell)
-            .map_err(|error| failed(format_args!("no thread for telemetry: {error}")))?;
+        let shipping = embed::ship(&Destination { server, key }, &settings, notify)
+            .map_err(|error| failed(format_args!("cannot start the telemetry thread: {error}")))?;
         Ok(Self(Arc::new(shipping)))
     }
 
-    /// Takes a verdict, as JSON text, and returns at once.
+    /// Queues a verdict, given as JSON text, and returns immediately.
     #[napi]
     pub fn track(&self, text: String) -> Result<()> {
         self.0.track(verdict::event(&text)?);
         Ok(())
     }
 
-    /// Waits until what was tracked so far is delivered or given up. False if that takes longer.
+    /// Waits until every verdict tracked so far is delivered. Resolves to false after the timeout, or if a verdict was
+    /// lost.
     #[napi(ts_return_type = "Promise<boolean>")]
     pub fn flush<'env>(&self, env: &'env Env, timeout_s: f64) -> Result<Object<'env>> {
         self.later(env, seconds("timeoutS", timeout_s)?, Shipping::flush)
     }
 
-    /// Tries once more to deliver what waits, and ends.
+    /// Tries once more to deliver the waiting verdicts, then ends.
     #[napi(ts_return_type = "Promise<boolean>")]
     pub fn shutdown<'env>(&self, env: &'env Env, timeout_s: f64) -> Result<Object<'env>> {
-        self.later(env, seconds("timeoutS", timeout_s)?, ended)
+        self.later(env, seconds("timeoutS", timeout_s)?, shut_down)
     }
 
-    /// Begins to end and returns at once, so that several can be waited for together.
+    /// Starts the shutdown and returns immediately, so that several senders can shut down at the same time.
     #[napi]
     pub fn begin_shutdown(&self) {
         self.0.begin_shutdown();
     }
 
-    /// The end where nothing can be awaited any more: that of the program.
+    /// Shuts down and blocks until it is done, for the exit of the program, when promises no longer run.
     #[napi]
     pub fn shutdown_now(&self, timeout_s: f64) -> Result<()> {
         self.0.shutdown(seconds("timeoutS", timeout_s)?);
         Ok(())
     }
 
-    /// Events that were lost for lack of room, or that the server refused and nobody keeps.
+    /// Number of verdicts that were dropped because the buffer was full, or rejected by the server and not saved.
     #[napi(getter)]
     pub fn dropped(&self) -> i64 {
-        count(self.0.dropped())
+        to_i64(self.0.dropped())
     }
 
-    /// Events of which it is not known yet that the server has them.
+    /// Number of verdicts that are not yet delivered, rejected or dropped.
     #[napi(getter)]
     pub fn waiting(&self) -> i64 {
-        count(self.0.waiting())
+        to_i64(self.0.waiting())
     }
 
-    /// A promise of something that may wait for the network. It has a thread of its own: those of Node's pool also look up
-    /// names and read files for everybody else.
+    /// Returns a promise for a call that may wait for the network. The call has its own thread: the threads of Node's
+    /// pool are also needed for name lookups and file access of the whole program.
     fn later<'env>(
         &self,
         env: &'env Env,
@@ -118,7 +119,7 @@ impl Telemetry {
         let shipping = Arc::clone(&self.0);
         let job = move || {
             let done = wait(&shipping, timeout);
-            // What is left of it ends here rather than in the promise's callback.
+            // If this is the last reference, shut down here, not in the callback of the promise.
             drop(shipping);
             deferred.resolve(move |_| Ok(done));
         };
@@ -127,19 +128,19 @@ impl Telemetry {
     }
 }
 
-fn ended(shipping: &Shipping, timeout: Duration) -> bool {
+fn shut_down(shipping: &Shipping, timeout: Duration) -> bool {
     shipping.shutdown(timeout);
     true
 }
 
 fn seconds(name: &str, seconds: f64) -> Result<Duration> {
-    embed::seconds(seconds).map_err(|error| refused(format_args!("{name}: {error}")))
+    embed::seconds(seconds).map_err(|error| invalid(format_args!("{name}: {error}")))
 }
 
-fn number(number: u32) -> usize {
+fn to_usize(number: u32) -> usize {
     usize::try_from(number).unwrap_or(usize::MAX)
 }
 
-fn count(count: u64) -> i64 {
+fn to_i64(count: u64) -> i64 {
     i64::try_from(count).unwrap_or(i64::MAX)
 }

@@ -1,4 +1,4 @@
-//! What an evaluation found, as JSON text in the spelling of JavaScript.
+//! The result of an evaluation as JSON text, with names in camel case.
 
 use renown_core::gates::{GateResult, Verdict};
 use renown_core::ids::{AgentId, EvaluationId, ToolName};
@@ -9,7 +9,7 @@ use renown_shipping::EncodedVerdict;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
-/// A result. What JavaScript hands back is read by the same rules as an event of the API, and has no room for a payload.
+/// A result. A result from JavaScript is checked like an event of the API, and has no field for a payload.
 #[derive(Deserialize, Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Result {
@@ -23,7 +23,7 @@ struct Result {
     tool: Option<ToolName>,
     #[serde(skip_serializing_if = "Option::is_none")]
     latency_ms: Option<Micros>,
-    /// The output with what gates redacted, which only ever goes to JavaScript.
+    /// The redacted output. It is only passed to JavaScript, never read back.
     #[serde(skip_deserializing, skip_serializing_if = "Option::is_none")]
     redacted: Option<Box<RawValue>>,
 }
@@ -40,7 +40,7 @@ struct Gate {
     skipped: bool,
 }
 
-/// The text of what was found.
+/// Converts a result to JSON text.
 pub(crate) fn text(judged: Judged) -> napi::Result<String> {
     let Judged { evaluation_id, agent_id, tool, latency, timestamp, verdict } = judged;
     let redacted = verdict.redacted.map(RawValue::from_string).transpose().map_err(crate::failed)?;
@@ -58,9 +58,9 @@ pub(crate) fn text(judged: Judged) -> napi::Result<String> {
     serde_json::to_string(&result).map_err(crate::failed)
 }
 
-/// The event that tells a server of it.
+/// Converts the JSON text of a result to the event for a server.
 pub(crate) fn event(text: &str) -> napi::Result<EncodedVerdict> {
-    let result: Result = serde_json::from_str(text).map_err(crate::refused)?;
+    let result: Result = serde_json::from_str(text).map_err(crate::invalid)?;
     let verdict = Verdict {
         passed: result.passed,
         gates: result.gates.into_iter().map(Into::into).collect(),

@@ -1,8 +1,12 @@
-// A program may have this package twice, by `import` and by `require`. What one copy makes is the other's too.
+// A program can load this package twice: by `import` and by `require`. Objects of one copy must work with the other
+// copy.
 
 type Class = abstract new (...args: never[]) => object;
 
-/** Lets `instanceof` know what another copy of the package has made. Classes that extend this one keep the ordinary meaning. */
+/**
+ * Makes `instanceof` recognize objects that another copy of the package created. Subclasses keep the usual
+ * `instanceof`.
+ */
 export function brand(type: Class, name: string): void {
   const mark = Symbol.for(`renown.${name}`);
   const prototype = type.prototype as object;

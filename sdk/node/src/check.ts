@@ -1,68 +1,71 @@
-// What callers give, checked where it is given: a mistake must not look like a server that is away.
+// Checks of the caller's arguments. They run before any request, so that a mistake does not look like an unreachable
+// server.
 
-/** A key without the blanks around it. What is wrong is said by its form only: errors end up in logs. */
+/** Returns the key without surrounding whitespace. Errors do not show the key, because errors end up in logs. */
 export function checkedKey(key: unknown): string {
   if (typeof key !== "string") throw new TypeError(`key: ${typeof key}, expected a string`);
   const trimmed = key.trim();
   if (/^[\x21-\x7e]*$/.test(trimmed)) return trimmed;
-  throw new TypeError(`key: ${trimmed.length} characters with a blank, a line end or a letter that is not ASCII among them`);
+  throw new TypeError(`key: ${trimmed.length} characters, expected only visible ASCII characters`);
 }
 
-/** The base URL of a server without slashes at its end. */
+/** Returns the base URL of a server without trailing slashes. */
 export function checkedServer(url: unknown): string {
-  const expected = 'expected an address as "http://127.0.0.1:7070"';
+  const expected = 'expected a URL such as "http://127.0.0.1:7070"';
   if (typeof url !== "string") throw new TypeError(`baseUrl: ${typeof url}, ${expected}`);
   let parsed: URL;
   try {
     parsed = new URL(url);
   } catch {
-    throw new TypeError(`baseUrl: ${shown(url)} is no URL, ${expected}`);
+    throw new TypeError(`baseUrl: ${withoutUser(url)} is not a URL, ${expected}`);
   }
-  if (!["http:", "https:"].includes(parsed.protocol)) throw new TypeError(`baseUrl: ${shown(url)}, ${expected}`);
-  if (parsed.username !== "" || parsed.password !== "") throw new TypeError(`baseUrl: with a name or a password, ${expected}`);
-  if (/[?#]/.test(url)) throw new TypeError(`baseUrl: ${shown(url)} with a query or a fragment, ${expected}`);
+  if (!["http:", "https:"].includes(parsed.protocol)) throw new TypeError(`baseUrl: ${withoutUser(url)}, ${expected}`);
+  if (parsed.username !== "" || parsed.password !== "") throw new TypeError(`baseUrl: contains a user name or a password, ${expected}`);
+  if (/[?#]/.test(url)) throw new TypeError(`baseUrl: ${withoutUser(url)} contains a query or a fragment, ${expected}`);
   return url.trim().replace(/\/+$/, "");
 }
 
-/** What stands before an `@` may be a password. */
-function shown(url: string): string {
+/** Returns the URL for an error text. The part before an `@` is hidden, because it can contain a password. */
+function withoutUser(url: string): string {
   return JSON.stringify(url.replace(/^.*@/s, "…@").slice(0, 200));
 }
 
-// What timers can count; they take what is longer for nothing.
+// The longest delay of a timer. A timer with a longer delay fires immediately.
 const TIMER_MS_MAX = 2 ** 31 - 1;
 
-/** Milliseconds for a timer; for ever is as long as timers go. */
-export function checkedMs(name: string, value: unknown, least: "any" | "some" = "any"): number {
-  if (typeof value === "number" && (value > 0 || (value === 0 && least === "any"))) return Math.min(value, TIMER_MS_MAX);
-  throw new RangeError(`${name}: ${said(value)}, expected milliseconds, ${least === "some" ? "more than 0" : "0 or more"}`);
+/** Returns milliseconds for a timer. `Infinity` becomes the longest delay of a timer. */
+export function checkedMs(name: string, value: unknown, zero: "allowed" | "rejected" = "allowed"): number {
+  if (typeof value === "number" && (value > 0 || (value === 0 && zero === "allowed"))) return Math.min(value, TIMER_MS_MAX);
+  throw new RangeError(
+    `${name}: ${described(value)}, expected milliseconds, ${zero === "allowed" ? "0 or more" : "more than 0"}`,
+  );
 }
 
-/** A number of times. */
-export function checkedTimes(name: string, value: unknown): number {
+/** Returns a count: a whole number, or `Infinity`. */
+export function checkedCount(name: string, value: unknown): number {
   if ((Number.isInteger(value) || value === Infinity) && (value as number) >= 0) return value as number;
-  throw new RangeError(`${name}: ${said(value)}, expected a whole number, 0 or more`);
+  throw new RangeError(`${name}: ${described(value)}, expected a whole number, 0 or more`);
 }
 
-/** What a header can hold and the server takes. */
+/** Returns the key if it is a valid header value that the server accepts. */
 export function checkedIdempotencyKey(key: unknown): string {
   if (typeof key === "string" && /^[\x21-\x7e](?:[\x20-\x7e]{0,198}[\x21-\x7e])?$/.test(key)) return key;
-  throw new TypeError(`idempotencyKey: ${said(key)}, expected 1 to 200 characters of ASCII, and no blank at either end`);
+  throw new TypeError(`idempotencyKey: ${described(key)}, expected 1 to 200 ASCII characters without spaces at the ends`);
 }
 
-/** Refuses options of another name, which would otherwise be defaults that nobody asked for. */
-export function onlyKnown(options: unknown, known: readonly string[], refused: (message: string) => Error = typeError): void {
-  if (typeof options !== "object" || options === null) throw refused(`options: ${said(options)}, expected an object`);
+/** Throws for unknown option names. Otherwise a misspelled option would silently have its default. */
+export function onlyKnown(options: unknown, known: readonly string[], toError: (message: string) => Error = typeError): void {
+  if (typeof options !== "object" || options === null) throw toError(`options: ${described(options)}, expected an object`);
   const unknown = Object.keys(options).find((name) => !known.includes(name));
-  if (unknown !== undefined) throw refused(`${unknown}: no such option, expected one of ${known.join(", ")}`);
+  if (unknown !== undefined) throw toError(`${unknown}: no such option, expected one of ${known.join(", ")}`);
 }
 
 function typeError(message: string): Error {
   return new TypeError(message);
 }
 
-/** A value in the text of an error. */
-function said(value: unknown): string {
+/** Describes a value for an error text. */
+function described(value: unknown): string {
   if (typeof value === "string") return JSON.stringify(value.slice(0, 50));
   return typeof value === "number" || value === null || value === undefined ? String(value) : typeof value;
 }

@@ -1,35 +1,41 @@
-// Gates that are functions of JavaScript. They run together on the event loop, within what is left of the budget; what becomes of
-// an evaluation is decided in Rust from what they said.
+// Custom gates. They run at the same time on the event loop, within the rest of the budget. Rust combines their
+// outcomes with those of the built-in gates into the verdict.
 
 import type native from "../native.cjs";
 import { brand } from "./brand.js";
 import type { Signal } from "./platform.js";
 
-/** What a gate of your own sees. */
+/** What a custom gate sees of an evaluation. */
 export interface Context {
+  /** Agent that returned the output. */
   readonly agentId: string;
+  /** Tool that returned the output. */
   readonly tool: string | undefined;
-  /** A copy of it, as JSON shows it to the built-in gates: what a gate does to it changes nothing that was judged. */
+  /**
+   * A copy of the output, as the built-in gates see it: plain JSON. A gate that changes it does not change the
+   * output.
+   */
   readonly output: unknown;
-  /** A copy as well. */
+  /** A copy of the input of the tool, as plain JSON. */
   readonly input: unknown;
+  /** Latency of the agent, in milliseconds. */
   readonly latencyMs: number | undefined;
-  /** When the evaluation has to be done, in milliseconds after 1970. */
+  /** End of the budget, in milliseconds after 1970. */
   readonly deadline: number;
-  /** Is aborted when the evaluation is over, so that what still runs can end. */
+  /** Aborted when the evaluation ends, so that a gate can stop its work. */
   readonly signal: Signal;
 }
 
-/** What a gate of your own says. */
+/** What a custom gate returns. `reason` counts only for a gate that failed or was skipped. */
 export type Answer =
   | boolean
   | { passed: boolean; reason?: string | undefined; skipped?: boolean | undefined }
   | { skipped: true; reason?: string | undefined };
 
-/** A function of the context, sync or async. */
+/** The function of a custom gate, sync or async. */
 export type Check = (context: Context) => Answer | PromiseLike<Answer>;
 
-/** A gate of your own. */
+/** A custom gate: a name and a function. */
 export class Custom {
   constructor(
     readonly name: string,
@@ -42,8 +48,9 @@ export class Custom {
 }
 
 /**
- * A gate of your own: a name and a function of the context. It fails where it throws, answers something else or is not done within
- * the budget. Nothing can interrupt a function that does not return, so what takes long should be async.
+ * Creates a custom gate from a name and a sync or async function. The gate fails if the function throws, returns an
+ * invalid value or exceeds the budget. A sync function cannot be interrupted, so use an async function for work that
+ * takes long.
  */
 export function gate(name: string, check: Check): Custom {
   if (typeof name !== "string") throw new TypeError(`name: ${typeof name}, expected a string`);
@@ -51,51 +58,51 @@ export function gate(name: string, check: Check): Custom {
   return new Custom(name, check);
 }
 
-/** The values of a context that are known before its gates run. The functions give a copy for each. */
-export interface Known extends Pick<Context, "agentId" | "tool" | "latencyMs"> {
+/** The values that all gates of an evaluation share. Each call of `output` and `input` returns a new copy. */
+export interface SharedContext extends Pick<Context, "agentId" | "tool" | "latencyMs"> {
   readonly output: () => unknown;
   readonly input: () => unknown;
 }
 
-/** Copies of a value whose JSON text is known. */
-export function copies(value: unknown, text: string | undefined): () => unknown {
-  const changeable = typeof value === "object" && value !== null && text !== undefined;
-  return () => (changeable ? JSON.parse(text) : value);
+/** Returns a function that copies a value, given the JSON text of the value. */
+export function copier(value: unknown, text: string | undefined): () => unknown {
+  const isMutable = typeof value === "object" && value !== null && text !== undefined;
+  return () => (isMutable ? JSON.parse(text) : value);
 }
 
-/** Runs gates together; who has not answered when `leftMs` are over is late. */
-export function run(checks: readonly Check[], known: Known, leftMs: number): Promise<native.Answer[]> {
-  const began = performance.now();
-  const until = began + leftMs;
-  const life = new Life();
+/** Runs gates at the same time. A gate without an answer after `leftMs` is late. */
+export function run(checks: readonly Check[], shared: SharedContext, leftMs: number): Promise<native.Answer[]> {
+  const start = performance.now();
+  const end = start + leftMs;
+  const lifetime = new Lifetime();
   const deadline = Date.now() + leftMs;
   const answers: Array<native.Answer | undefined> = checks.map(() => undefined);
   return new Promise((resolve) => {
-    let open = checks.length;
+    let pending = checks.length;
     let timer: NodeJS.Timeout | undefined;
-    const end = (): void => {
+    const finish = (): void => {
       clearTimeout(timer);
-      life.end();
-      const seconds = (performance.now() - began) / 1000;
+      lifetime.end();
+      const seconds = (performance.now() - start) / 1000;
       resolve(answers.map((answer) => answer ?? { word: "late", seconds }));
     };
-    const take = (place: number, started: number, value: unknown): void => {
+    const record = (index: number, started: number, value: unknown): void => {
       const now = performance.now();
-      if (life.over || now > until) return;
-      answers[place] = { ...meaning(value), seconds: (now - started) / 1000 };
-      open -= 1;
-      if (open === 0) end();
+      if (lifetime.isOver || now > end) return;
+      answers[index] = { ...parseAnswer(value), seconds: (now - started) / 1000 };
+      pending -= 1;
+      if (pending === 0) finish();
     };
-    checks.forEach((check, place) => {
+    checks.forEach((check, index) => {
       const started = performance.now();
-      // One that came before may have taken all the time.
-      if (started < until) ask(check, life.context(known, deadline), (value) => take(place, started, value));
+      // An earlier sync gate may have used up the time.
+      if (started < end) runCheck(check, lifetime.context(shared, deadline), (value) => record(index, started, value));
     });
     const wait = (): void => {
-      if (life.over) return;
-      const left = until - performance.now();
-      if (left <= 0) end();
-      // Timers know whole milliseconds, and may be early by as long as the event loop was busy.
+      if (lifetime.isOver) return;
+      const left = end - performance.now();
+      if (left <= 0) finish();
+      // Timers count whole milliseconds, and fire too early if the event loop was busy when they were set.
       else if (left >= 2) timer = setTimeout(wait, Math.floor(left) - 1);
       else setImmediate(wait);
     };
@@ -103,66 +110,69 @@ export function run(checks: readonly Check[], known: Known, leftMs: number): Pro
   });
 }
 
-/** Hands on what a gate says, and nothing where it breaks. */
-function ask(check: Check, context: Context, take: (value: unknown) => void): void {
+/** Passes the answer of a gate to `record`, or `undefined` if the gate throws or rejects. */
+function runCheck(check: Check, context: Context, record: (value: unknown) => void): void {
   try {
-    const said: unknown = check(context);
-    if (typeof (said as PromiseLike<unknown> | null | undefined)?.then !== "function") take(said);
-    else Promise.resolve(said).then(take).catch(() => take(undefined));
+    const answer: unknown = check(context);
+    if (typeof (answer as PromiseLike<unknown> | null | undefined)?.then !== "function") record(answer);
+    else Promise.resolve(answer).then(record).catch(() => record(undefined));
   } catch {
-    take(undefined);
+    record(undefined);
   }
 }
 
-/** What an answer means; one that makes no sense is `broken`. */
-function meaning(answer: unknown): Omit<native.Answer, "seconds"> {
+/** Returns the outcome and the reason of an answer. An invalid answer is `broken`. */
+function parseAnswer(answer: unknown): Omit<native.Answer, "seconds"> {
   if (answer === true) return { word: "pass" };
   if (answer === false) return { word: "fail" };
   if (typeof answer !== "object" || answer === null) return { word: "broken" };
   const { passed, skipped = false } = answer as Record<string, unknown>;
   const reason = (answer as Record<string, unknown>)["reason"] ?? undefined;
   if ((reason !== undefined && typeof reason !== "string") || typeof skipped !== "boolean") return { word: "broken" };
-  // Skipped counts as passed, so a gate that also says that it failed contradicts itself.
+  // A skipped gate counts as passed, so `skipped: true` with `passed: false` is a contradiction.
   if (skipped) return passed === undefined || passed === true ? { word: "skip", reason } : { word: "broken" };
   if (typeof passed !== "boolean") return { word: "broken" };
   return passed ? { word: "pass" } : { word: "fail", reason };
 }
 
-/** Until an evaluation is over. */
-class Life {
-  over = false;
+/** The lifetime of an evaluation. It aborts the signals of its contexts at the end. */
+class Lifetime {
+  isOver = false;
   #controller: AbortController | undefined;
 
   end(): void {
-    this.over = true;
+    this.isOver = true;
     this.#controller?.abort();
   }
 
   #signal(): AbortSignal {
     this.#controller ??= new AbortController();
-    if (this.over) this.#controller.abort();
+    if (this.isOver) this.#controller.abort();
     return this.#controller.signal;
   }
 
-  /** Most gates look at a part of it only, so the rest is made when one does. */
-  context({ agentId, tool, latencyMs, output, input }: Known, deadline: number): Context {
-    const made = { output: once(output), input: once(input), signal: (): AbortSignal => this.#signal() };
+  /**
+   * Creates the context of one gate. Most gates read only a part of it, so copies and signals are created on first
+   * use.
+   */
+  context({ agentId, tool, latencyMs, output, input }: SharedContext, deadline: number): Context {
+    const lazy = { output: memoized(output), input: memoized(input), signal: (): AbortSignal => this.#signal() };
     return {
       ...{ agentId, tool, latencyMs, deadline },
       get output() {
-        return made.output();
+        return lazy.output();
       },
       get input() {
-        return made.input();
+        return lazy.input();
       },
       get signal() {
-        return made.signal();
+        return lazy.signal();
       },
     };
   }
 }
 
-function once(make: () => unknown): () => unknown {
-  let made: { value: unknown } | undefined;
-  return () => (made ??= { value: make() }).value;
+function memoized(create: () => unknown): () => unknown {
+  let created: { value: unknown } | undefined;
+  return () => (created ??= { value: create() }).value;
 }

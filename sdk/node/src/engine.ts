@@ -1,26 +1,28 @@
-// The engine: a set of gates, built once and asked often. The built-in gates run in Rust, those of JavaScript in `custom.ts`.
+// The engine: a set of gates, built once and used often. The built-in gates run in Rust, the custom gates in
+// `custom.ts`.
 
 import native from "../native.cjs";
 import { brand } from "./brand.js";
 import { onlyKnown } from "./check.js";
-import { Custom, copies, run } from "./custom.js";
+import { Custom, copier, run } from "./custom.js";
 import { BuiltIn, rtb } from "./gates.js";
 import { jsonText } from "./json.js";
 
-// Above so many characters of JSON an output is judged off the event loop: below, changing threads costs more than the gates.
+// Output and input with more characters of JSON are judged on another thread. For less, switching threads costs more
+// than the gates.
 const OFF_LOOP_CHARS = 32 * 1024;
 
-// A gate of one's own by such a name would stand in the place of the built-in one.
+// Names that a custom gate must not have, because it would replace the built-in gate.
 const BUILT_IN: readonly string[] = [
   ...["content", "filesystem", "injection", "latency", "pii", "schema", "secrets"],
   ...rtb().map(({ kind }) => kind),
 ];
 
-const EVALUATION = ["agentId", "output", "tool", "input", "latencyMs", "tmaxMs", "startedAt"];
+const EVALUATION_FIELDS = ["agentId", "output", "tool", "input", "latencyMs", "tmaxMs", "startedAt"];
 
 const HALF_PAIR = /\p{Surrogate}/u;
 
-/** Gates or their options that are not allowed. */
+/** Thrown for invalid gates or gate options. */
 export class SettingsError extends Error {
   override readonly name = "SettingsError";
 
@@ -29,73 +31,88 @@ export class SettingsError extends Error {
   }
 }
 
-/** How an engine behaves. */
+/** Options of an engine. */
 export interface EngineOptions {
-  /** The time that a whole evaluation may take; 50 if not given. */
+  /**
+   * Time budget of an evaluation, 1 to 60 000 ms: the CPU time of the built-in gates, and what is left of it as
+   * wall-clock time for the custom gates. Default: 50, or 15 for a set with `rtb` gates.
+   */
   budgetMs?: number;
-  /** Whether gates after the first failing one are skipped. */
+  /** Whether gates after the first failing one are skipped. Default: false. */
   failFast?: boolean;
-  /** `strict` (the default): any mention counts; `balanced`: what looks intended. */
+  /** `strict` (the default) counts every mention; `balanced` counts only what looks intended. */
   strictness?: "strict" | "balanced";
 }
 
-/** What is to be judged. */
+/** An output to judge, and its context. */
 export interface Evaluation {
-  /** Whose output it is. */
+  /** Agent that returned the output. */
   agentId: string;
   /**
-   * What JSON can show: plain objects, arrays, texts, numbers, booleans, null and dates; what is not there is null. Anything else in
-   * it is a `TypeError`, since gates would not see it.
+   * A value that JSON shows completely: plain objects, arrays, strings, numbers, booleans, null and dates.
+   * `undefined` becomes null or is left out. Any other value inside is a `TypeError`, because the gates would not see
+   * it.
    */
   output: unknown;
-  /** The tool that made it. */
+  /** Tool that returned the output. */
   tool?: string | undefined;
-  /** What the tool was given. */
+  /** Input of the tool. The same values are allowed as in `output`. */
   input?: unknown;
-  /** How long the agent took, for the gate `latency`. It may be longer than the minute that a server counts. */
+  /**
+   * Latency of the agent in milliseconds, for the `latency` gate. The result, and a server, count at most one minute.
+   */
   latencyMs?: number | undefined;
-  /** The time that whoever asked for the output gives for it, for the gates of `rtb`. */
+  /**
+   * Time limit of the caller for this output, in milliseconds, for the `rtb` gates. It has an effect only together
+   * with `startedAt`.
+   */
   tmaxMs?: number | undefined;
-  /** When that began, in milliseconds after 1970. */
+  /** Start of the request, in milliseconds after 1970, for the `rtb` gates. */
   startedAt?: number | undefined;
 }
 
 /** The result of one gate. */
 export interface GateResult {
-  /** The name by which the gate is configured. */
+  /** Name of the gate in the configuration. */
   name: string;
-  /** Whether it passed; a skipped gate passes. */
+  /** Whether the gate passed. A skipped gate counts as passed. */
   passed: boolean;
+  /** Time that the gate took, in milliseconds. */
   latencyMs: number;
-  /** Why it failed or was skipped, in the gate's own words. */
+  /** Why the gate failed or was skipped. */
   reason?: string;
-  /** Whether it had nothing to say. */
+  /** True if the gate was skipped, absent otherwise. */
   skipped?: true;
 }
 
-/** What an evaluation found. */
+/** The result of an evaluation. */
 export interface Result {
+  /** Id of this evaluation. */
   evaluationId: string;
   /** Whether every gate passed or was skipped. */
   passed: boolean;
-  /** One result a gate, in the configured order. */
+  /** One result per gate, in the configured order. */
   gates: GateResult[];
+  /** Time that the whole evaluation took, in milliseconds. */
   totalLatencyMs: number;
-  /** When it happened, RFC 3339 in UTC. */
+  /** Time of the evaluation, RFC 3339 in UTC. */
   timestamp: string;
+  /** Agent that returned the output. */
   agentId: string;
+  /** Tool that returned the output. */
   tool?: string;
-  /** How long the agent took, if that was said; a minute if it was longer, since a server does not count beyond. */
+  /** Latency of the agent in milliseconds, at most 60 000. Absent if it was not given. */
   latencyMs?: number;
   /**
-   * The output: the very value that was given if gates redacted nothing, else a new one of plain JSON, in which dates are texts. It
-   * is not enumerable: printing, copying or sending a result does not take it along.
+   * The output. If no gate redacted it, this is the same value that was evaluated. Otherwise it is a new value of
+   * plain JSON, in which dates are strings. The property is not enumerable, so printing, copying or sending a result
+   * does not include it.
    */
   readonly output?: unknown;
 }
 
 /**
- * A set of gates.
+ * A set of gates. Build it once and use it for all outputs.
  *
  *     const engine = Engine.default();
  *     const engine = Engine.fromFile("renown.toml", "proxy");
@@ -106,14 +123,14 @@ export class Engine {
   readonly #customs: ReadonlyMap<string, Custom>;
 
   constructor(gates: ReadonlyArray<BuiltIn | Custom>, options: EngineOptions = {}) {
-    // The door of the factories below, which have made the addon's engine already.
-    if (gates instanceof Made) {
+    // Called by the factories below, which have already built the native engine.
+    if (gates instanceof BuiltParts) {
       this.#native = gates.engine;
       this.#customs = gates.customs;
       return;
     }
     if (!Array.isArray(gates) || !gates.every((gate) => gate instanceof BuiltIn || gate instanceof Custom)) {
-      throw new SettingsError("gates: expected what `gates.pii()` and the like give, or `gate(name, check)`");
+      throw new SettingsError("gates: expected built-in gates, such as `gates.pii()`, or `gate(name, check)`");
     }
     onlyKnown(options, ["budgetMs", "failFast", "strictness"], settingsError);
     const customs = gates.filter((gate): gate is Custom => gate instanceof Custom);
@@ -125,17 +142,20 @@ export class Engine {
     });
     const names = gates.map((gate) => checkedName(gate.name));
     this.#customs = byName(customs);
-    this.#native = built(() => new native.Engine(settings, names, customs.map((gate) => gate.name)));
+    this.#native = build(() => new native.Engine(settings, names, customs.map((gate) => gate.name)));
   }
 
-  /** The gates that `POST /v1/evaluate` runs by default: filesystem, pii, content and secrets. */
+  /** Builds the default gates of `POST /v1/evaluate`: filesystem, pii, content and secrets. */
   static default(): Engine {
-    return made(new Made(built(() => new native.Engine("{}", null, [])), new Map()));
+    return fromParts(new BuiltParts(build(() => new native.Engine("{}", null, [])), new Map()));
   }
 
   /**
-   * The gates that a `renown.toml` has for a place. `gates` are your own: the file's set may name them, those that it does not name
-   * stand after it.
+   * Builds the gates that a `renown.toml` defines for a place.
+   *
+   * @param place Which set of the file to build: for the server (`evaluate`), for `renown gate` (`cli`) or for the
+   * proxy (`proxy`).
+   * @param options `gates` are custom gates. The set of the file may name them; the others are added at the end.
    */
   static fromFile(
     path: string,
@@ -147,17 +167,17 @@ export class Engine {
     if (!Array.isArray(customs) || !customs.every((gate) => gate instanceof Custom)) {
       throw new SettingsError("gates: expected a list of `gate(name, check)`");
     }
-    const known = byName(customs);
-    if (known.size !== customs.length) throw new SettingsError("gates: two gates of one name");
-    return made(new Made(built(() => native.Engine.fromFile(path, place, [...known.keys()])), known));
+    const named = byName(customs);
+    if (named.size !== customs.length) throw new SettingsError("gates: two gates have the same name");
+    return fromParts(new BuiltParts(build(() => native.Engine.fromFile(path, place, [...named.keys()])), named));
   }
 
-  /** The names of its gates, in the order in which they stand. */
+  /** Names of the gates, in the configured order. */
   get names(): string[] {
     return this.#native.names;
   }
 
-  /** The time that a whole evaluation may take. */
+  /** Time budget of an evaluation, in milliseconds. */
   get budgetMs(): number {
     return this.#native.budgetMs;
   }
@@ -167,27 +187,30 @@ export class Engine {
     return this.#native.failFast;
   }
 
-  /** Judges one output. A failed gate is a result, not an exception. Large outputs do not hold the event loop. */
+  /** Judges one output. A failed gate is a result, not an exception. Large outputs do not block the event loop. */
   async evaluate(evaluation: Evaluation): Promise<Result> {
-    const asked = prepared(evaluation);
-    const large = asked.output.length + (asked.input?.length ?? 0) > OFF_LOOP_CHARS;
+    const args = nativeArgs(evaluation);
+    const isLarge = args.output.length + (args.input?.length ?? 0) > OFF_LOOP_CHARS;
     if (this.#customs.size === 0) {
-      const text = large ? await later(this.#native.evaluateLater(asked)) : now(() => this.#native.evaluate(asked));
+      const text = isLarge ? await awaitNative(this.#native.evaluateLater(args)) : callNative(() => this.#native.evaluate(args));
       return result(text, evaluation.output);
     }
-    const started = large ? await later(this.#native.startLater(asked)) : now(() => this.#native.start(asked));
+    const started = isLarge ? await awaitNative(this.#native.startLater(args)) : callNative(() => this.#native.start(args));
     const checks = started.names.flatMap((name) => this.#customs.get(name)?.check ?? []);
     const { agentId, tool, latencyMs } = evaluation;
-    const [output, input] = [copies(evaluation.output, asked.output), copies(evaluation.input, asked.input)];
-    const said = checks.length > 0 ? await run(checks, { agentId, tool, output, input, latencyMs }, started.leftMs) : [];
-    return result(started.finish(said), evaluation.output);
+    const [output, input] = [copier(evaluation.output, args.output), copier(evaluation.input, args.input)];
+    const answers = checks.length > 0 ? await run(checks, { agentId, tool, output, input, latencyMs }, started.leftMs) : [];
+    return result(started.finish(answers), evaluation.output);
   }
 
-  /** The same at once, for an engine without gates of its own. */
+  /**
+   * Like `evaluate`, but synchronous. Throws a `TypeError` if the engine has custom gates, because these may be
+   * async.
+   */
   evaluateSync(evaluation: Evaluation): Result {
-    if (this.#customs.size > 0) throw new TypeError("this engine has gates of JavaScript, which only evaluate() can run");
-    const asked = prepared(evaluation);
-    return result(now(() => this.#native.evaluate(asked)), evaluation.output);
+    if (this.#customs.size > 0) throw new TypeError("this engine has custom gates, which only evaluate() can run");
+    const args = nativeArgs(evaluation);
+    return result(callNative(() => this.#native.evaluate(args)), evaluation.output);
   }
 
   static {
@@ -195,20 +218,20 @@ export class Engine {
   }
 }
 
-/** Refuses an agent or a tool that no evaluation would take. */
+/** Throws the error that an evaluation would throw for this agent or tool. */
 export function checkSubject(agentId: string, tool: string | undefined): void {
-  now(() => native.Engine.check(prepared({ agentId, tool, output: null })));
+  callNative(() => native.Engine.check(nativeArgs({ agentId, tool, output: null })));
 }
 
-/** What the factories hand to the constructor in place of gates. */
-class Made {
+/** The parts of an engine. The factories pass them to the constructor in place of gates. */
+class BuiltParts {
   constructor(
     readonly engine: native.Engine,
     readonly customs: ReadonlyMap<string, Custom>,
   ) {}
 }
 
-function made(parts: Made): Engine {
+function fromParts(parts: BuiltParts): Engine {
   return new Engine(parts as unknown as []);
 }
 
@@ -219,13 +242,16 @@ function byName(customs: readonly Custom[]): ReadonlyMap<string, Custom> {
   return new Map(customs.map((gate) => [gate.name, gate]));
 }
 
-/** The addon would replace half a surrogate pair, and then look for a gate of another name. */
+/**
+ * Returns the name if it is valid Unicode. The addon would replace half a surrogate pair and look for a different
+ * name.
+ */
 function checkedName(name: unknown): string {
   if (typeof name === "string" && !HALF_PAIR.test(name)) return name;
   throw new SettingsError(`gates: ${typeof name === "string" ? JSON.stringify(name) : typeof name}, expected a name`);
 }
 
-/** The options of gates are plain values too. */
+/** Returns the settings as JSON text. Options of gates must be plain values, like outputs. */
 function settingsText(settings: object): string {
   try {
     return jsonText("settings", settings);
@@ -238,64 +264,69 @@ function settingsError(message: string): SettingsError {
   return new SettingsError(message);
 }
 
-function prepared(evaluation: Evaluation): native.Asked {
-  onlyKnown(evaluation, EVALUATION);
+function nativeArgs(evaluation: Evaluation): native.EvaluationArgs {
+  onlyKnown(evaluation, EVALUATION_FIELDS);
   const { agentId, output, tool, input, latencyMs, tmaxMs, startedAt } = evaluation;
-  const asked: native.Asked = { agentId: checkedText("agentId", agentId), output: jsonText("output", output) };
-  if (tool != null) asked.tool = checkedText("tool", tool);
-  if (input != null) asked.input = jsonText("input", input);
+  const args: native.EvaluationArgs = { agentId: checkedText("agentId", agentId), output: jsonText("output", output) };
+  if (tool != null) args.tool = checkedText("tool", tool);
+  if (input != null) args.input = jsonText("input", input);
   if (latencyMs != null) {
     if (typeof latencyMs !== "number") throw new TypeError(`latencyMs: ${typeof latencyMs}, expected a number`);
-    asked.latencyMs = latencyMs;
+    args.latencyMs = latencyMs;
   }
-  if (tmaxMs != null) asked.tmaxMs = whole("tmaxMs", tmaxMs);
-  if (startedAt != null) asked.startedAt = whole("startedAt", startedAt);
-  return asked;
+  if (tmaxMs != null) args.tmaxMs = checkedWhole("tmaxMs", tmaxMs);
+  if (startedAt != null) args.startedAt = checkedWhole("startedAt", startedAt);
+  return args;
 }
 
-/** A text that another language can hold too: who is meant must not change on the way. */
+/**
+ * Returns the string if it is valid Unicode. Otherwise the addon would replace characters, and change the id or the
+ * name.
+ */
 function checkedText(name: string, value: unknown): string {
   if (typeof value !== "string") throw new TypeError(`${name}: ${typeof value}, expected a string`);
-  if (HALF_PAIR.test(value)) throw new TypeError(`${name}: half a surrogate pair, expected a text`);
+  if (HALF_PAIR.test(value)) throw new TypeError(`${name}: half a surrogate pair, expected valid Unicode`);
   return value;
 }
 
-function whole(name: string, value: number): number {
+function checkedWhole(name: string, value: number): number {
   if (Number.isSafeInteger(value) && value >= 0) return value;
   throw new TypeError(`${name}: ${value}, expected whole milliseconds, 0 or more`);
 }
 
-function result(text: string, given: unknown): Result {
-  const { redacted, ...found } = JSON.parse(text) as Result & { redacted?: unknown };
-  const output = redacted === undefined ? given : redacted;
-  return Object.defineProperty(found, "output", { value: output });
+/** Parses the result of the addon, and adds the redacted or the original output. */
+function result(text: string, original: unknown): Result {
+  const { redacted, ...parsed } = JSON.parse(text) as Result & { redacted?: unknown };
+  const output = redacted === undefined ? original : redacted;
+  return Object.defineProperty(parsed, "output", { value: output });
 }
 
-/** What the addon refuses as an argument is a `TypeError`; what else it throws is passed on. */
-function refusal(error: unknown): unknown {
+/** Converts the addon's error for an invalid argument to a `TypeError`. Returns any other error unchanged. */
+function converted(error: unknown): unknown {
   const { code, message } = error as { code?: unknown; message: string };
   return code === "InvalidArg" ? new TypeError(message) : error;
 }
 
-function now<T>(call: () => T): T {
+function callNative<T>(call: () => T): T {
   try {
     return call();
   } catch (error) {
-    throw refusal(error);
+    throw converted(error);
   }
 }
 
-async function later<T>(promise: Promise<T>): Promise<T> {
+async function awaitNative<T>(promise: Promise<T>): Promise<T> {
   try {
     return await promise;
   } catch (error) {
-    throw refusal(error);
+    throw converted(error);
   }
 }
 
-function built(build: () => native.Engine): native.Engine {
+/** Builds a native engine. Invalid settings throw a `SettingsError`. */
+function build(create: () => native.Engine): native.Engine {
   try {
-    return build();
+    return create();
   } catch (error) {
     const { code, message } = error as { code?: unknown; message: string };
     throw code === "InvalidArg" ? new SettingsError(message) : error;

@@ -1,11 +1,11 @@
-// Gating what a function returns.
+// Gates the return value of a function.
 
 import { brand } from "./brand.js";
 import { onlyKnown } from "./check.js";
 import { checkSubject, type Engine, type Result } from "./engine.js";
 import type { Telemetry } from "./telemetry.js";
 
-/** An output that did not pass. `result` says why. */
+/** Thrown for an output that did not pass. `result` has the reasons. */
 export class GateFailed extends Error {
   override readonly name = "GateFailed";
   readonly result: Result;
@@ -21,38 +21,39 @@ export class GateFailed extends Error {
   }
 }
 
-/** How a function is gated. */
+/** Options of `gated`. */
 export interface GatedOptions<Args extends unknown[], Value> {
-  /** Whose output it is. */
+  /** Agent that the verdicts belong to. */
   agentId: string;
-  /** What the verdict calls it; the name of the function if not given. */
+  /** Tool name in the verdict. Default: the name of the function. */
   tool?: string;
-  /** Where verdicts go. */
+  /** Receives every verdict and sends it to a server. */
   telemetry?: Telemetry;
-  /** A function of the same arguments that gives the `input` of the evaluation, for gates that look at it. */
+  /** A function that takes the same arguments and returns the `input` of the evaluation, for gates that read it. */
   input?: (...args: Args) => unknown;
   /**
-   * What happens to an output that did not pass: `throw` (the default) throws `GateFailed`; `return` returns it all the same, and
-   * the verdict only goes to `telemetry`; a function gives what is returned instead.
+   * What to do with an output that did not pass. `throw` (the default) throws `GateFailed`. `return` returns the
+   * output anyway, so that only `telemetry` sees the verdict. A function gets the result, and the caller gets its
+   * return value.
    */
   onFail?: "throw" | "return" | ((result: Result) => Value | PromiseLike<Value>);
 }
 
-// `any`, since parameters of a function that are not annotated take their type from here.
+// `any`, because parameters without an annotation get their type from here.
 type AnyFunction = (...args: any[]) => unknown;
 
 type Value<Fn extends AnyFunction> = Awaited<ReturnType<Fn>>;
 
-/** The gated function. All of it follows from the function's own type, and nothing from the options. */
+/** The type of the gated function. It depends only on the type of the original function, not on the options. */
 export type Gated<Fn extends AnyFunction> = (
   this: ThisParameterType<Fn>,
   ...args: Parameters<Fn>
 ) => Promise<Awaited<ReturnType<Fn>>>;
 
 /**
- * Gates what a function returns, sync or async, and measures how long it took. What passes is returned as it is; what a gate
- * redacted is returned redacted, as plain JSON, whatever type the function has: a date in it is then a text. What the function
- * itself throws is not looked at.
+ * Gates the return value of a sync or async function, and measures the latency of the function. An output that passes
+ * is returned unchanged. A redacted output is returned as plain JSON, whatever the type of the function says: a date
+ * becomes a string. An exception of the function itself passes through, and nothing is evaluated or tracked.
  */
 export function gated<Fn extends AnyFunction>(
   engine: Engine,
@@ -63,9 +64,9 @@ export function gated<Fn extends AnyFunction>(
   const tool = options.tool ?? (fn.name === "" ? undefined : fn.name);
   checkSubject(agentId, tool);
   async function gatedFunction(this: ThisParameterType<Fn>, ...args: Parameters<Fn>): Promise<Value<Fn>> {
-    const began = performance.now();
+    const start = performance.now();
     const output = await fn.apply(this as never, args);
-    const latencyMs = performance.now() - began;
+    const latencyMs = performance.now() - start;
     const result = await engine.evaluate({ agentId, output, tool, input: input?.(...args), latencyMs });
     telemetry?.track(result);
     if (result.passed || onFail === "return") return result.output as Value<Fn>;
@@ -75,7 +76,7 @@ export function gated<Fn extends AnyFunction>(
   return Object.defineProperty(gatedFunction, "name", { value: fn.name });
 }
 
-/** What is wrong is said here, and not after the function has done its work. */
+/** Checks the arguments of `gated`, so that mistakes are found before the function runs. */
 function checked<Options extends object>(engine: Engine, fn: unknown, options: Options): Options {
   if (typeof engine?.evaluate !== "function") throw new TypeError("engine: expected an Engine");
   if (typeof fn !== "function") throw new TypeError(`fn: ${typeof fn}, expected a function`);

@@ -1,40 +1,50 @@
-// The built-in gates, one function each. What is not given has the default of the gate.
+// One function per built-in gate. An option that is not given has the default of the gate.
 
 import { brand } from "./brand.js";
 
-/** What every built-in gate takes. */
+/** Options of every built-in gate. */
 export interface Common {
-  /** Another name, so that a set can have two of a kind. */
+  /** Another name, so that a set can contain two gates of the same kind. */
   name?: string;
-  /** `observe`: a failure is reported as skipped. */
+  /** `enforce` (the default), or `observe`, which reports a failure as skipped. */
   mode?: "enforce" | "observe";
 }
 
-/** What gates take that read texts. */
+/** Options of gates that read text. */
 export interface OfTexts extends Common {
-  /** `strict`: any mention counts; `balanced`: what looks intended. */
+  /**
+   * `strict` counts every mention; `balanced` counts only what looks intended. Default: the strictness of the engine.
+   */
   strictness?: "strict" | "balanced";
 }
 
-/**
- * What gates take that can redact: they pass, and `result.output` has a label in the place of each finding. It is then what
- * `JSON.parse` makes of the redacted text: a date is a text, and what is undefined is missing.
- */
+/** Options of gates that can redact. */
 export interface Redacting extends Omit<OfTexts, "mode"> {
+  /**
+   * `enforce` (the default), `observe`, which reports a failure as skipped, or `redact`. A redacting gate passes, and
+   * replaces each finding in `result.output` with a label. The output is then plain JSON: dates become strings,
+   * `undefined` members are missing.
+   */
   mode?: "enforce" | "observe" | "redact";
 }
 
-/** Options of `filesystem`. Paths inside of `roots` pass; `cwd` is the first root if not given. */
+/** Options of `filesystem`. The four checks are on by default. */
 export interface FilesystemOptions extends OfTexts {
+  /** Whether to look for destructive commands. */
   destructive?: boolean;
+  /** Whether to look for path traversal (`..`). */
   traversal?: boolean;
+  /** Whether to look for paths of the system and of credentials. */
   sensitive?: boolean;
+  /** Whether to look for Windows paths and commands, too. */
   windows?: boolean;
+  /** Directories whose paths pass. */
   roots?: string[];
+  /** Base of relative paths. Default: the first root. */
   cwd?: string;
 }
 
-/** Options of `pii`. `ipv4` is off unless it is asked for. */
+/** Options of `pii`: the kinds of data to look for. All are on by default, except `ipv4`. */
 export interface PiiOptions extends Redacting {
   email?: boolean;
   usSsn?: boolean;
@@ -44,14 +54,17 @@ export interface PiiOptions extends Redacting {
   ipv4?: boolean;
 }
 
-/** Options of `content`. `phrases` are more that count as refusals. */
+/** Options of `content`. */
 export interface ContentOptions extends OfTexts {
+  /** Whether an empty output fails. Default: true. */
   empty?: boolean;
+  /** Whether a refusal fails. Default: true. */
   refusal?: boolean;
+  /** More phrases that count as refusals. */
   phrases?: string[];
 }
 
-/** A rule of your own for `secrets`. */
+/** A custom rule for `secrets`. */
 export interface SecretRule {
   name: string;
   regex: string;
@@ -59,9 +72,11 @@ export interface SecretRule {
   entropy?: number;
 }
 
-/** Options of `secrets`. `disable` names rules that are not wanted, `extra` adds some. */
+/** Options of `secrets`. */
 export interface SecretsOptions extends Redacting {
+  /** Names of rules to turn off. */
   disable?: string[];
+  /** More rules. */
   extra?: SecretRule[];
 }
 
@@ -70,7 +85,7 @@ export class BuiltIn {
   constructor(
     readonly kind: string,
     readonly name: string,
-    /** The table that a file would have for it. */
+    /** Its options, as a settings file has them. */
     readonly table: Record<string, unknown>,
   ) {}
 
@@ -85,37 +100,42 @@ function builtIn(kind: string, { name, ...options }: Common): BuiltIn {
   return new BuiltIn(kind, name ?? kind, { kind, ...Object.fromEntries(table) });
 }
 
-/** Destructive commands, paths that climb, and paths of systems and credentials. */
+/** Fails on destructive commands, path traversal, and paths of the system and of credentials. */
 export function filesystem(options: FilesystemOptions = {}): BuiltIn {
   return builtIn("filesystem", options);
 }
 
-/** Numbers and addresses of persons. */
+/** Fails on personal data, such as e-mail addresses, phone numbers and card numbers. */
 export function pii(options: PiiOptions = {}): BuiltIn {
   return builtIn("pii", options as Common);
 }
 
-/** Empty outputs and refusals. */
+/** Fails on empty outputs and refusals. */
 export function content(options: ContentOptions = {}): BuiltIn {
   return builtIn("content", options);
 }
 
-/** An agent that took longer than `maxMs`, by the `latencyMs` of the evaluation. */
+/** Fails if the `latencyMs` of the evaluation is above `maxMs`. */
 export function latency(options: OfTexts & { maxMs: number }): BuiltIn {
   return builtIn("latency", options);
 }
 
-/** An output, or input, of another shape than a JSON schema, which is given as such or as a file. */
+/**
+ * Fails if the output, or the input, does not match a JSON schema.
+ *
+ * @param schema The schema itself, or the path of a file.
+ * @param options `target` is what to check. Default: `output`.
+ */
 export function schema(schema: object | string, options: OfTexts & { target?: "output" | "input" } = {}): BuiltIn {
   return builtIn("schema", { ...options, schema } as Common);
 }
 
-/** Keys, tokens and passwords. */
+/** Fails on keys, tokens and passwords. */
 export function secrets(options: SecretsOptions = {}): BuiltIn {
   return builtIn("secrets", options as Common);
 }
 
-/** Text that gives orders to whoever reads it; fails from a score of `threshold` on. */
+/** Fails on text that gives orders to the model that reads it, if its score is at least `threshold` (1 to 20). */
 export function injection(options: OfTexts & { threshold?: number } = {}): BuiltIn {
   return builtIn("injection", options);
 }
@@ -125,38 +145,41 @@ export function rtbTmaxGuard(options: Common & { bufferMs?: number } = {}): Buil
   return builtIn("rtb.tmax-guard", options);
 }
 
-/** Bids for an impression that the request does not have. */
+/** Fails on bids for an impression that was not requested. */
 export function rtbImpidMatch(options: Common = {}): BuiltIn {
   return builtIn("rtb.impid-match", options);
 }
 
-/** Bids without an advertiser's domain, or with one that is none. */
+/** Fails on bids whose advertiser has an invalid or placeholder domain, or, with `requireAdomain`, no domain. */
 export function rtbAdomainVerify(
   options: Common & { requireAdomain?: boolean; extraPlaceholders?: string[] } = {},
 ): BuiltIn {
   return builtIn("rtb.adomain-verify", options);
 }
 
-/** Prices that are missing, negative, above a cap or far from the floor. */
+/**
+ * Fails on prices that are missing, negative, above `maxPrice`, or above `maxFloorMultiple` times the floor. With
+ * `enforceFloor`, a price below the floor fails, too.
+ */
 export function rtbBidSanity(
   options: Common & { maxFloorMultiple?: number; maxPrice?: number; enforceFloor?: boolean } = {},
 ): BuiltIn {
   return builtIn("rtb.bid-sanity", options);
 }
 
-/** Unsafe categories on inventory that is directed at children. */
+/** Fails on ads of unsafe categories in inventory for children. */
 export function rtbAudienceSafety(
   options: Common & { unsafeCategories?: string[]; childCategories?: string[]; extraBundleKeywords?: string[] } = {},
 ): BuiltIn {
   return builtIn("rtb.audience-safety", options);
 }
 
-/** Categories that the request blocks; with `parents` a blocked category blocks those below it. */
+/** Fails on categories that the request blocks. With `parents`, a blocked category also blocks its subcategories. */
 export function rtbBcatCompliance(options: Common & { parents?: boolean } = {}): BuiltIn {
   return builtIn("rtb.bcat-compliance", options);
 }
 
-/** The six gates of OpenRTB with their defaults: `new Engine(gates.rtb(), {budgetMs: 15})`. */
+/** Returns the six OpenRTB gates with their defaults: `new Engine(gates.rtb(), {budgetMs: 15})`. */
 export function rtb(): BuiltIn[] {
   return [
     rtbTmaxGuard(),

@@ -1,52 +1,57 @@
-// What every call to a server needs: the key, errors, time limits, retries, pages and events. The methods themselves are made
-// from the OpenAPI document, see `api.ts`.
+// The HTTP transport of the client: key, errors, timeouts, retries, pages and events. The methods for the routes are
+// generated from the OpenAPI document into `api.ts`.
 //
-// What is tried again, at most `retries` times: a request that never reached the server; a reply of 429, or of 503 with the code
-// `overloaded`, which both say that nothing was done; and, where a repeat is harmless (GET, DELETE, or a POST with an idempotency
-// key), also other 503 and connections that broke. `Retry-After` is obeyed up to `retryWaitMaxMs`, beyond that the error is thrown
-// at once with `retryAfterMs` set.
+// These failures are retried, at most `retries` times:
 //
-// Fields of requests and replies are spelt as the API spells them, in snake case. Options and methods of this library are in
-// camel case.
+// - a request that did not reach the server;
+// - status 429, and status 503 with the code `overloaded`: both mean that the server did nothing;
+// - for requests that are safe to repeat (GET, DELETE, and POST with an idempotency key), also any other 503 and a
+//   broken connection.
+//
+// `Retry-After` is obeyed up to `retryWaitMaxMs`. If the server asks for a longer wait, the error is thrown
+// immediately, with `retryAfterMs` set.
+//
+// Fields of requests and replies are in snake case, as in the API. Options and methods of this library are in camel
+// case.
 
 import { brand } from "./brand.js";
-import { checkedIdempotencyKey, checkedKey, checkedMs, checkedServer, checkedTimes, onlyKnown } from "./check.js";
+import { checkedCount, checkedIdempotencyKey, checkedKey, checkedMs, checkedServer, onlyKnown } from "./check.js";
 import { jsonText } from "./json.js";
 import type { Fetch, Init, Reply, Signal } from "./platform.js";
 
-/** How a client behaves. */
+/** Options of a client. */
 export interface ClientOptions {
-  /** How long each attempt of a call may take, with reading the reply; 30 000 if not given. */
+  /** Time limit of each attempt in milliseconds, including the time to read the reply. Default: 30 000. */
   timeoutMs?: number;
-  /** How often a call is tried again; 2 if not given. */
+  /** Maximum number of retries of a call. Default: 2. */
   retries?: number;
-  /** The longest wait before a call is tried again; 10 000 if not given. */
+  /** Maximum wait before a retry, in milliseconds. Default: 10 000. */
   retryWaitMaxMs?: number;
-  /** In place of the global `fetch`. */
+  /** Replacement for the global `fetch`. */
   fetch?: Fetch;
 }
 
-/** How one call behaves. */
+/** Options of one call. */
 export interface CallOptions {
-  /** How long each attempt of it may take; for a stream, how long nothing may come. */
+  /** Time limit of each attempt, in milliseconds. For a stream: maximum time without data. */
   timeoutMs?: number;
-  /** Ends it early, with all its attempts and waits: `AbortSignal.timeout(5000)` is a limit for the whole call. */
+  /** Aborts the call with all its attempts and waits. `AbortSignal.timeout(5000)` limits the whole call. */
   signal?: Signal;
 }
 
-/** How one POST behaves. */
+/** Options of one POST call. */
 export interface PostOptions extends CallOptions {
-  /** Makes a repeat within 24 hours return the first reply. */
+  /** A repeat with the same key within 24 hours returns the first reply. */
   idempotencyKey?: string;
 }
 
-/** Something that happened on the server: `score`, or `missed` where this listener was too slow. */
+/** A server-sent event: `score`, or `missed` if this client read too slowly and lost events. */
 export interface StreamEvent {
   event: string;
   data: unknown;
 }
 
-/** A request before it has a server. */
+/** A request that is not yet bound to a server. */
 export interface Request {
   method: string;
   path: string;
@@ -57,10 +62,10 @@ export interface Request {
 
 const DEFAULT_SERVER = "http://127.0.0.1:7070";
 const DEFAULT_TIMEOUT_MS = 30_000;
-// The server sends a comment every 15 seconds; a connection on which nothing comes for this long is dead.
+// The server sends a comment every 15 seconds, so a stream that is silent for this long is dead.
 const STREAM_SILENCE_MS = 60_000;
 
-interface Refusal {
+interface ErrorDetails {
   code: string;
   status?: number | undefined;
   requestId?: string | undefined;
@@ -68,23 +73,24 @@ interface Refusal {
   cause?: unknown;
 }
 
-/**
- * A refusal of the server, or no answer at all. `code` is the machine code of the API, or `unreachable`, `timed_out` or `bad_reply`
- * where no refusal of the API came back.
- */
+/** Thrown for an error reply of the server, and for a missing or unreadable reply. */
 export class RenownError extends Error {
+  /** Machine code of the API, or `unreachable`, `timed_out` or `bad_reply` if there was no error reply of the API. */
   readonly code: string;
+  /** HTTP status of the reply. */
   readonly status: number | undefined;
+  /** Identifies the request in the log of the server. */
   readonly requestId: string | undefined;
+  /** Time that the server asked to wait, in milliseconds. */
   readonly retryAfterMs: number | undefined;
 
-  constructor(message: string, refusal: Refusal) {
-    super(message, refusal.cause === undefined ? undefined : { cause: refusal.cause });
+  constructor(message: string, details: ErrorDetails) {
+    super(message, details.cause === undefined ? undefined : { cause: details.cause });
     this.name = "RenownError";
-    this.code = refusal.code;
-    this.status = refusal.status;
-    this.requestId = refusal.requestId;
-    this.retryAfterMs = refusal.retryAfterMs;
+    this.code = details.code;
+    this.status = details.status;
+    this.requestId = details.requestId;
+    this.retryAfterMs = details.retryAfterMs;
   }
 
   static {
@@ -92,22 +98,23 @@ export class RenownError extends Error {
   }
 }
 
-/** The path with its `{parts}` filled in, percent-encoded. */
+/** Replaces the `{parts}` of a path template with percent-encoded values. */
 export function path(template: string, ...values: string[]): string {
   const left: unknown[] = [...values];
   return template.replace(/\{([^}]*)\}/g, (_, name: string) => part(name, left.shift()));
 }
 
-/** `fetch` would take dots for steps in the path, and then ask for something else. */
+/** Encodes one part of a path. `fetch` would resolve `.` and `..`, and request a different path. */
 function part(name: string, value: unknown): string {
   if (typeof value !== "string") throw new TypeError(`${name}: ${typeof value}, expected a string`);
   if (["", ".", ".."].includes(value)) throw new TypeError(`${name}: ${JSON.stringify(value)}, expected a name`);
-  if (/\p{Surrogate}/u.test(value)) throw new TypeError(`${name}: half a surrogate pair, which no text can hold`);
+  if (/\p{Surrogate}/u.test(value)) throw new TypeError(`${name}: half a surrogate pair, expected valid Unicode`);
   return encodeURIComponent(value);
 }
 
-/** A connection to a server; `Client` has its methods. */
+/** The transport. `Client` adds one method per route. */
 export class Http {
+  /** The address of the server. */
   readonly baseUrl: string;
   readonly #key: string;
   readonly #timeoutMs: number;
@@ -119,40 +126,40 @@ export class Http {
     onlyKnown(options, ["timeoutMs", "retries", "retryWaitMaxMs", "fetch"]);
     this.baseUrl = checkedServer(baseUrl);
     this.#key = checkedKey(key);
-    this.#timeoutMs = checkedMs("timeoutMs", options.timeoutMs ?? DEFAULT_TIMEOUT_MS, "some");
-    this.#retries = checkedTimes("retries", options.retries ?? 2);
+    this.#timeoutMs = checkedMs("timeoutMs", options.timeoutMs ?? DEFAULT_TIMEOUT_MS, "rejected");
+    this.#retries = checkedCount("retries", options.retries ?? 2);
     this.#retryWaitMaxMs = checkedMs("retryWaitMaxMs", options.retryWaitMaxMs ?? 10_000);
     this.#fetch = options.fetch ?? globalThis.fetch;
     if (typeof this.#fetch !== "function") throw new TypeError(`fetch: ${typeof this.#fetch}, expected a function`);
   }
 
-  /** The server and the key, for what sends beside this client. */
+  /** Returns the server and the key, for telemetry. */
   destination(): { server: string; key: string } {
     return { server: this.baseUrl, key: this.#key };
   }
 
-  /** Sends a request as it is, and returns the reply as it is. For what no method is there for. */
+  /** Sends a request and returns the reply, both unchanged. Use it for requests that no method covers. */
   raw(target: string, init: Init = {}): Promise<Reply> {
     const headers = new Headers(init.headers);
     if (this.#key !== "" && !headers.has("Authorization")) headers.set("Authorization", `Bearer ${this.#key}`);
-    // A redirect would carry the key elsewhere.
+    // Following a redirect would send the key to another server.
     return this.#fetch(this.baseUrl + target, { redirect: "manual", ...init, headers });
   }
 
   protected async send<T>(request: Request, options: PostOptions): Promise<T> {
-    // Outside of the attempts: what the caller got wrong is not the network's fault, and stays wrong.
+    // Outside the loop: an invalid request is a mistake of the caller and is not retried.
     const prepared = this.#prepared(request, options);
-    const timeoutMs = checkedMs("timeoutMs", options.timeoutMs ?? this.#timeoutMs, "some");
+    const timeoutMs = checkedMs("timeoutMs", options.timeoutMs ?? this.#timeoutMs, "rejected");
     for (let attempt = 0; ; attempt++) {
       options.signal?.throwIfAborted();
       let error: RenownError;
       try {
         const response = await this.#call(prepared, AbortSignal.timeout(timeoutMs), options.signal);
-        if (response.ok) return (await value(request, response)) as T;
-        error = await refusal(response);
+        if (response.ok) return (await parsedBody(request, response)) as T;
+        error = await errorReply(response);
       } catch (failure) {
         if (failure instanceof RenownError || options.signal?.aborted === true) throw failure;
-        error = this.#noAnswer(failure);
+        error = this.#noReply(failure);
       }
       const wait = this.#waitAfter(request, options, error, attempt);
       if (wait === undefined) throw error;
@@ -166,9 +173,9 @@ export class Http {
       const page = await this.send<Record<string, unknown> | null | undefined>(next, options);
       const items = page?.[field];
       const cursor = page?.["next_cursor"];
-      const again = typeof cursor === "string" && cursor === (next.query as { cursor?: unknown } | undefined)?.cursor;
-      if (!Array.isArray(items) || again) {
-        throw new RenownError(`a reply that is no page of ${field}: is this a server of Renown?`, { code: "bad_reply" });
+      const isRepeated = typeof cursor === "string" && cursor === (next.query as { cursor?: unknown } | undefined)?.cursor;
+      if (!Array.isArray(items) || isRepeated) {
+        throw new RenownError(`the reply is not a page of ${field}: is this a Renown server?`, { code: "bad_reply" });
       }
       yield* items as T[];
       if (typeof cursor !== "string") return;
@@ -178,31 +185,31 @@ export class Http {
 
   protected async *events(request: Request, options: CallOptions): AsyncGenerator<StreamEvent, void, undefined> {
     const prepared = this.#prepared(request, options);
-    const silenceMs = checkedMs("timeoutMs", options.timeoutMs ?? STREAM_SILENCE_MS, "some");
+    const silenceMs = checkedMs("timeoutMs", options.timeoutMs ?? STREAM_SILENCE_MS, "rejected");
     options.signal?.throwIfAborted();
     const silence = new AbortController();
     let timer = setTimeout(() => silence.abort(), silenceMs);
     try {
       const response = await this.#call(prepared, silence.signal, options.signal);
-      if (!response.ok) throw await refusal(response);
+      if (!response.ok) throw await errorReply(response);
       if (response.body === null) return;
-      const lines = new Lines();
+      const parser = new EventParser();
       const decoder = new TextDecoder();
       for await (const chunk of response.body as unknown as AsyncIterable<Uint8Array>) {
         clearTimeout(timer);
         timer = setTimeout(() => silence.abort(), silenceMs);
-        yield* lines.take(decoder.decode(chunk, { stream: true }));
+        yield* parser.feed(decoder.decode(chunk, { stream: true }));
       }
     } catch (failure) {
       if (failure instanceof RenownError || options.signal?.aborted === true) throw failure;
-      throw this.#noAnswer(failure);
+      throw this.#noReply(failure);
     } finally {
       clearTimeout(timer);
       silence.abort();
     }
   }
 
-  /** The request with everything but its time limit. */
+  /** Returns the arguments for `fetch`, without the time limit. Throws for an invalid request. */
   #prepared(request: Request, options: PostOptions): { target: string; init: RequestInit } {
     onlyKnown(options, ["timeoutMs", "signal", ...(request.method === "POST" ? ["idempotencyKey"] : [])]);
     const { signal, idempotencyKey } = options;
@@ -219,44 +226,46 @@ export class Http {
     return { target, init: { method: request.method, headers, body } };
   }
 
-  #call({ target, init }: { target: string; init: RequestInit }, limit: AbortSignal, signal: AbortSignal | undefined): Promise<Response> {
+  #call({ target, init }: { target: string; init: RequestInit }, limit: AbortSignal, signal: AbortSignal | undefined):
+  #Promise<Response> {
     return this.raw(target, { ...init, signal: either(limit, signal) });
   }
 
-  #noAnswer(failure: unknown): RenownError {
+  /** Returns the error for a request without a readable reply. */
+  #noReply(failure: unknown): RenownError {
     const cause = failure instanceof Error ? (failure.cause ?? failure) : failure;
     const name = failure instanceof Error ? failure.name : "";
     if (name === "TimeoutError" || name === "AbortError") {
-      return new RenownError(`${this.baseUrl}: no answer in time`, { code: "timed_out", cause });
+      return new RenownError(`${this.baseUrl}: no reply in time`, { code: "timed_out", cause });
     }
-    // Bytes that do not unpack are an answer, only not one of a server of Renown.
-    const packed = (cause as { code?: unknown } | null | undefined)?.code;
-    if (typeof packed === "string" && packed.startsWith("Z_")) {
-      return new RenownError(`${this.baseUrl}: a reply that cannot be decoded (${packed})`, { code: "bad_reply", cause });
+    // A reply arrived, but its body does not match its Content-Encoding. A Renown server does not send such a reply.
+    const zlibCode = (cause as { code?: unknown } | null | undefined)?.code;
+    if (typeof zlibCode === "string" && zlibCode.startsWith("Z_")) {
+      return new RenownError(`${this.baseUrl}: cannot decode the reply (${zlibCode})`, { code: "bad_reply", cause });
     }
-    const what = cause instanceof Error && cause.message !== "" ? cause.message : "no connection";
-    return new RenownError(`${this.baseUrl}: ${what}`, { code: "unreachable", cause });
+    const reason = cause instanceof Error && cause.message !== "" ? cause.message : "cannot connect";
+    return new RenownError(`${this.baseUrl}: ${reason}`, { code: "unreachable", cause });
   }
 
-  /** How long to wait before the next try; undefined if there is none. */
+  /** Returns the milliseconds to wait before the next attempt, or undefined if the request must not be retried. */
   #waitAfter(request: Request, options: PostOptions, error: RenownError, attempt: number): number | undefined {
     if (attempt >= this.#retries) return undefined;
     const mayRepeat = request.method !== "POST" || options.idempotencyKey !== undefined;
     if (error.code === "bad_reply" && error.status === undefined) return undefined;
-    const undone = neverSent(error) || error.status === 429 || error.code === "overloaded";
-    if (!undone && !(mayRepeat && (error.status === undefined || error.status === 503))) return undefined;
+    const notProcessed = wasNotSent(error) || error.status === 429 || error.code === "overloaded";
+    if (!notProcessed && !(mayRepeat && (error.status === undefined || error.status === 503))) return undefined;
     const wait = error.retryAfterMs ?? Math.min(200 * 2 ** attempt, this.#retryWaitMaxMs) * (0.5 + Math.random() / 2);
     return wait <= this.#retryWaitMaxMs ? wait : undefined;
   }
 }
 
-/** Whether the request did not reach the server, by what the system said of the connection. */
-function neverSent(error: RenownError): boolean {
+/** Returns whether the error code of the operating system shows that the request did not reach the server. */
+function wasNotSent(error: RenownError): boolean {
   const code = (error.cause as { code?: unknown } | undefined)?.code;
   return typeof code === "string" && ["ECONNREFUSED", "ENOTFOUND", "EAI_AGAIN", "UND_ERR_CONNECT_TIMEOUT"].includes(code);
 }
 
-/** Ends when one of both does. `AbortSignal.any` is not in every Node 18. */
+/** Returns a signal that aborts when one of both does. Some versions of Node 18 have no `AbortSignal.any`. */
 function either(limit: AbortSignal, signal: AbortSignal | undefined): AbortSignal {
   if (signal === undefined) return limit;
   const both = new AbortController();
@@ -267,26 +276,26 @@ function either(limit: AbortSignal, signal: AbortSignal | undefined): AbortSigna
   return both.signal;
 }
 
-async function value(request: Request, response: Response): Promise<unknown> {
+async function parsedBody(request: Request, response: Response): Promise<unknown> {
   const text = await response.text();
   if (request.text === true) return text;
   if (text === "") return undefined;
   try {
     return JSON.parse(text);
   } catch (cause) {
-    const message = "a reply that is no JSON: is this a server of Renown?";
+    const message = "the reply is not JSON: is this a Renown server?";
     throw new RenownError(message, { code: "bad_reply", status: response.status, cause });
   }
 }
 
-async function refusal(response: Response): Promise<RenownError> {
-  let message = `answered ${response.status}: is this a server of Renown?`;
+async function errorReply(response: Response): Promise<RenownError> {
+  let message = `status ${response.status} without an error body: is this a Renown server?`;
   let code = "bad_reply";
   try {
-    const said = (await response.json()) as { error?: unknown; code?: unknown };
-    if (typeof said.error === "string" && typeof said.code === "string") [message, code] = [said.error, said.code];
+    const body = (await response.json()) as { error?: unknown; code?: unknown };
+    if (typeof body.error === "string" && typeof body.code === "string") [message, code] = [body.error, body.code];
   } catch {
-    // What is no JSON says nothing more than its status.
+    // The body is not JSON. The message then shows only the status.
   }
   const seconds = Number.parseFloat(response.headers.get("Retry-After") ?? "");
   return new RenownError(message, {
@@ -311,13 +320,14 @@ function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
   });
 }
 
-/** Server-sent events out of pieces of text, which may end anywhere. */
-class Lines {
+/** Parses server-sent events from pieces of text, which may end anywhere. */
+class EventParser {
   #rest = "";
   #event = "message";
   #data: string[] = [];
 
-  *take(piece: string): Generator<StreamEvent, void, undefined> {
+  /** Adds a piece of text. Yields the events that it completes. */
+  *feed(piece: string): Generator<StreamEvent, void, undefined> {
     const lines = (this.#rest + piece).split("\n");
     this.#rest = lines.pop() ?? "";
     for (const line of lines) {

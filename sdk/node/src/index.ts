@@ -1,10 +1,10 @@
 /**
- * Renown tells whether an AI agent's work can be trusted.
+ * Renown tells you whether you can trust an AI agent's work.
  *
- * - `Engine` runs the gates in process, the same Rust code as the server.
- * - `gated` gates what a function returns.
- * - `Client` has every route of a server.
- * - `Telemetry` brings verdicts to a server in the background.
+ * - `Engine` runs the gates in your process. It is the same Rust code as in the server.
+ * - `gated` gates the return value of a function.
+ * - `Client` has a method for every route of the server.
+ * - `Telemetry` sends verdicts to a server in the background.
  */
 
 export * from "./api.js";

@@ -1,14 +1,14 @@
-// Values as the JSON text that gates see. What that text would not show is refused: gates would pass an output whose content they
-// have not seen, and whoever reads the output itself would find it.
+// Converts values to the JSON text that gates read. A value that JSON does not show completely is an error. Otherwise
+// a gate could pass an output whose hidden content the receiver can read.
 
 import { types } from "node:util";
 
-/** The text of a value; `name` is what an error calls it. What is not there is null. */
+/** Returns the JSON text of a value. `name` is the name of the value in errors. `undefined` becomes null. */
 export function jsonText(name: string, value: unknown): string {
   if (value === undefined) return "null";
   try {
-    const found = unseen(value);
-    if (found !== undefined) throw new TypeError(`${name}${found}`);
+    const problem = findHidden(value);
+    if (problem !== undefined) throw new TypeError(`${name}${problem}`);
     return JSON.stringify(value);
   } catch (error) {
     if (error instanceof RangeError) throw tooDeep(name, value);
@@ -16,8 +16,8 @@ export function jsonText(name: string, value: unknown): string {
   }
 }
 
-/** What of a value JSON would not show, as `path: what`; undefined if it shows everything. */
-function unseen(value: unknown): string | undefined {
+/** Finds content that JSON would not show. Returns its path and the problem, or undefined if JSON shows everything. */
+function findHidden(value: unknown): string | undefined {
   switch (typeof value) {
     case "string":
     case "number":
@@ -28,25 +28,25 @@ function unseen(value: unknown): string | undefined {
       if (value === null) return undefined;
       return Array.isArray(value) ? inArray(value) : inObject(value);
     default:
-      return `: a ${typeof value} is no JSON`;
+      return `: a ${typeof value} is not JSON`;
   }
 }
 
 function inArray(list: readonly unknown[]): string | undefined {
   const prototype: unknown = Object.getPrototypeOf(list);
-  // Only `Array.prototype` is an array itself, also that of another realm.
+  // Of all prototypes only `Array.prototype` is itself an array, also in another realm.
   if (prototype !== Array.prototype && !Array.isArray(prototype)) return notPlain(list);
   const length = list.length;
   for (let index = 0; index < length; index += 1) {
-    const found = unseen(list[index]);
-    if (found !== undefined) return `[${index}]${found}`;
+    const problem = findHidden(list[index]);
+    if (problem !== undefined) return `[${index}]${problem}`;
   }
-  // Names beside the places, as in what `match` gives, come last.
+  // Named properties, such as those of the result of `match`, come after the indexes.
   const names = Object.keys(list);
   const last = names[names.length - 1];
-  const place = Number(last) >>> 0;
-  const isPlace = last === undefined || (String(place) === last && place < length);
-  const extra = isPlace ? Object.getOwnPropertySymbols(list)[0] : last;
+  const index = Number(last) >>> 0;
+  const isIndex = last === undefined || (String(index) === last && index < length);
+  const extra = isIndex ? Object.getOwnPropertySymbols(list)[0] : last;
   return extra === undefined ? undefined : `.${String(extra)}: JSON shows only the items of an array`;
 }
 
@@ -56,24 +56,27 @@ function inObject(value: object): string | undefined {
     return isDate(value, prototype as object) ? undefined : notPlain(value);
   }
   const names = Object.keys(value);
-  // Asked apart, since `Reflect.ownKeys` alone takes as long as `JSON.stringify`.
+  // Two cheap checks first, because `Reflect.ownKeys` takes as long as `JSON.stringify`.
   if (Object.getOwnPropertyNames(value).length !== names.length || Object.getOwnPropertySymbols(value).length > 0) {
     const hidden = Reflect.ownKeys(value).find((name) => typeof name === "symbol" || !names.includes(name));
-    return `.${String(hidden)}: JSON shows no symbols and nothing that is not enumerable`;
+    return `.${String(hidden)}: JSON shows no symbols and no properties that are not enumerable`;
   }
   for (const name of names) {
-    const found = unseen((value as Record<string, unknown>)[name]);
-    if (found !== undefined) return `.${name}${found}`;
+    const problem = findHidden((value as Record<string, unknown>)[name]);
+    if (problem !== undefined) return `.${name}${problem}`;
   }
   return undefined;
 }
 
-/** `Object.prototype` of another realm, as that of `node:vm`. */
+/** Returns whether a prototype is the `Object.prototype` of another realm, such as one of `node:vm`. */
 function isPlain(prototype: object): boolean {
   return Object.getPrototypeOf(prototype) === null && Object.hasOwn(prototype, "isPrototypeOf");
 }
 
-/** A `Date` is the text that it writes of itself. Not so one of a class of its own, or with something of its own. */
+/**
+ * Returns whether a value is a plain `Date`, which JSON shows completely as a string. A subclass, or a `Date` with
+ * own properties, can have more content.
+ */
 function isDate(value: object, prototype: object): boolean {
   return types.isDate(value) && Object.hasOwn(prototype, "getTimezoneOffset") && Reflect.ownKeys(value).length === 0;
 }
@@ -81,17 +84,20 @@ function isDate(value: object, prototype: object): boolean {
 function notPlain(value: object): string {
   const { constructor } = value;
   const name = typeof constructor === "function" && constructor.name !== "" ? constructor.name : "class";
-  return `: ${/^[AEIOU]/.test(name) ? "an" : "a"} ${name} is no JSON, expected plain objects, arrays, texts, numbers, booleans, null or dates`;
+  return `: ${/^[AEIOU]/.test(name) ? "an" : "a"} ${name} is not JSON, expected plain objects, arrays, strings, numbers, booleans, null or dates`;
 }
 
-/** The stack was not enough: the value contains itself, which `JSON.stringify` says better, or is just deep. */
+/**
+ * Returns the error after a stack overflow. If the value contains itself, the message of `JSON.stringify` is the
+ * clearest.
+ */
 function tooDeep(name: string, value: unknown): TypeError {
   try {
     JSON.stringify(value);
   } catch (cause) {
     if (!(cause instanceof RangeError)) {
-      return new TypeError(`${name}: no JSON: ${cause instanceof Error ? cause.message.split("\n")[0] : String(cause)}`, { cause });
+      return new TypeError(`${name}: not JSON: ${cause instanceof Error ? cause.message.split("\n")[0] : String(cause)}`, { cause });
     }
   }
-  return new TypeError(`${name}: too deep`);
+  return new TypeError(`${name}: nested too deeply`);
 }

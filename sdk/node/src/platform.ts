@@ -1,4 +1,4 @@
-// Types of the platform, for programs that have them (by `@types/node` or the library of browsers) and for those that do not.
+// Types of the platform. Programs without `@types/node` and without the DOM library get a minimal replacement.
 
 /** An `AbortSignal`. */
 export type Signal = typeof globalThis extends { AbortSignal: { prototype: infer T } }
@@ -10,12 +10,12 @@ export type Signal = typeof globalThis extends { AbortSignal: { prototype: infer
       removeEventListener(type: "abort", listener: () => void): void;
     };
 
-/** What `fetch` is. */
+/** The `fetch` function. */
 export type Fetch = typeof globalThis extends { fetch: infer T extends (...args: never[]) => unknown }
   ? T
   : (url: string, init: object) => Promise<Reply>;
 
-/** What `fetch` takes beside the address. */
+/** The options of `fetch`. */
 export type Init = typeof globalThis extends { fetch: (url: string, init?: infer T) => unknown } ? NonNullable<T> : object;
 
 /** A `Response`. */

@@ -1,4 +1,5 @@
-// Verdicts on their way to a server. A thread of Rust does the work, so nothing here waits, and nothing keeps the program running.
+// Sends verdicts to a server. A Rust thread does the work, so it neither blocks the event loop nor keeps the program
+// running.
 
 import { writeSync } from "node:fs";
 
@@ -8,46 +9,49 @@ import { onlyKnown } from "./check.js";
 import type { Result } from "./engine.js";
 import type { Http } from "./http.js";
 
-/** How telemetry behaves. */
+/** Options of `Telemetry`. */
 export interface TelemetryOptions {
-  /** How long a verdict waits for others; 5 seconds if not given. */
+  /** Maximum time in seconds that a verdict waits for others before a batch is sent. Default: 5. */
   intervalS?: number;
-  /** How many go at once, 1 to 100; 100 if not given. */
+  /** Number of verdicts per batch, 1 to 100. A full batch is sent immediately. Default: 100. */
   batch?: number;
-  /** How many are held in memory; 10 000 if not given. */
+  /** Maximum number of verdicts in memory. Default: 10 000. */
   buffer?: number;
-  /** A directory for those for which there is no room; without it, the oldest is dropped and counted. */
+  /**
+   * Directory for verdicts that do not fit in memory, or that are left at shutdown. Without it, the oldest verdict is
+   * dropped and counted in `dropped`.
+   */
   spool?: string;
   /**
-   * Whether every verdict is written to `spool` before `track` returns, so that it outlives a crash or SIGTERM of the program: the
-   * next one with the same `spool` sends it. False if not given; then only what has no room or is left at the end is written.
+   * Whether every verdict is written to `spool` before `track` returns. Then it survives a crash or SIGTERM: the next
+   * program with the same `spool` sends it. Default: false.
    */
   spoolFirst?: boolean;
-  /** Is told what goes wrong, and when that is over; a warning of the process if not given. */
+  /** Called with a message when delivery fails, and when it works again. Default: a warning of the process. */
   onNotice?: (message: string) => void;
 }
 
-// How long the end of a program waits for what is not yet sent.
+// Time limit for the last delivery when the program exits, shared by all senders.
 const EXIT_S = 5;
 
-/** What the end of the program needs to know. */
+/** What the exit handlers need of a sender. */
 interface Running {
   readonly addon: native.Telemetry;
-  /** Whether what is not delivered is kept. */
-  readonly kept: boolean;
-  readonly tell: (message: string) => void;
+  readonly hasSpool: boolean;
+  readonly notify: (message: string) => void;
 }
 
-// They are held until they are shut down, so that none ends in the garbage collector.
+// Senders are referenced here until they are shut down, so that the garbage collector does not end them.
 const running = new Map<Telemetry, Running>();
 
 /**
- * Sends verdicts to a server in the background: every `intervalS` seconds or `batch` verdicts, again and again where the server is
- * away or busy. At the end of the program what waits is sent; `await shutdown()` is the way to be sure.
+ * Sends verdicts to a server in the background, every `intervalS` seconds or `batch` verdicts. While the server is
+ * unreachable or busy, verdicts wait and are retried. Waiting verdicts are also sent when the program exits; `await
+ * shutdown()` to be sure.
  */
 export class Telemetry {
   readonly #native: native.Telemetry;
-  readonly #tell: (message: string) => void;
+  readonly #notify: (message: string) => void;
 
   constructor(client: Http, options: TelemetryOptions = {}) {
     onlyKnown(options, ["intervalS", "batch", "buffer", "spool", "spoolFirst", "onNotice"]);
@@ -62,48 +66,51 @@ export class Telemetry {
       throw new TypeError(`spoolFirst: ${String(spoolFirst)}, expected true or false, and true only with a spool`);
     }
     if (typeof onNotice !== "function") throw new TypeError(`onNotice: ${typeof onNotice}, expected a function`);
-    this.#tell = (message) => {
+    this.#notify = (message) => {
       try {
         onNotice(message);
       } catch {
-        // Who watches must not be in the way, nor who watches the watcher.
+        // Telemetry must not break the program, even if its listener fails.
       }
     };
-    this.#native = new native.Telemetry({ ...client.destination(), intervalS, batch, buffer, spool, spoolFirst }, this.#tell);
+    this.#native = new native.Telemetry({ ...client.destination(), intervalS, batch, buffer, spool, spoolFirst }, this.#notify);
     if (running.size === 0) {
-      process.on("beforeExit", endAll);
-      process.on("exit", endNow);
+      process.on("beforeExit", shutDownAll);
+      process.on("exit", shutDownAllNow);
     }
-    const tell = options.onNotice === undefined ? write : this.#tell;
-    running.set(this, { addon: this.#native, kept: spool !== undefined, tell });
+    const notify = options.onNotice === undefined ? writeToStderr : this.#notify;
+    running.set(this, { addon: this.#native, hasSpool: spool !== undefined, notify });
   }
 
-  /** Takes a verdict and returns at once. It holds no part of the output or the input. */
+  /** Queues a verdict and returns immediately. Never throws. A verdict contains no part of the output or the input. */
   track(result: Result): void {
     try {
       this.#native.track(JSON.stringify(result));
     } catch (error) {
-      this.#tell(`a verdict was not tracked: ${error instanceof Error ? error.message : String(error)}`);
+      this.#notify(`a verdict was not tracked: ${error instanceof Error ? error.message : String(error)}`);
     }
   }
 
-  /** Waits until what was tracked so far is delivered. False if that takes longer. */
+  /**
+   * Sends now, and waits until every verdict tracked so far is delivered. Resolves to false after `timeoutS` seconds,
+   * or if a verdict was rejected or dropped since the last flush.
+   */
   async flush(timeoutS = 30): Promise<boolean> {
     return this.#native.flush(timeoutS);
   }
 
-  /** Tries once more to deliver what waits, and ends. May be repeated. */
+  /** Tries once more to deliver the waiting verdicts, then ends. Calling it again has no effect. */
   async shutdown(timeoutS = EXIT_S): Promise<void> {
     await this.#native.shutdown(timeoutS);
-    ended(this);
+    forget(this);
   }
 
-  /** Verdicts that were lost for lack of room, or that the server refused and nobody keeps. */
+  /** Number of verdicts that were dropped because the buffer was full, or rejected by the server and not saved. */
   get dropped(): number {
     return this.#native.dropped;
   }
 
-  /** Verdicts of which it is not known yet that the server has them. */
+  /** Number of verdicts that are not yet delivered, rejected or dropped. */
   get waiting(): number {
     return this.#native.waiting;
   }
@@ -117,34 +124,35 @@ function warn(message: string): void {
   process.emitWarning(message, "RenownWarning");
 }
 
-/** When there is nothing left to do, the program goes on until all of it is sent. */
-function endAll(): void {
+/** Runs when the event loop is empty. The pending shutdowns keep the program running until all verdicts are sent. */
+function shutDownAll(): void {
   for (const telemetry of running.keys()) void telemetry.shutdown();
 }
 
-/** Where the program ends by `process.exit()`, nothing can be awaited any more. All of them have the same time. */
-function endNow(): void {
-  const until = performance.now() + EXIT_S * 1000;
-  const all = [...running.values()].map((one) => ({ ...one, before: one.addon.dropped }));
+/** Runs on `process.exit()`, when promises no longer run. All senders share one time limit. */
+function shutDownAllNow(): void {
+  const deadline = performance.now() + EXIT_S * 1000;
+  const all = [...running.values()].map((sender) => ({ ...sender, before: sender.addon.dropped }));
   for (const { addon } of all) addon.beginShutdown();
-  for (const { addon, kept, tell, before } of all) {
-    addon.shutdownNow(Math.max(0, until - performance.now()) / 1000);
-    const lost = Math.max(addon.dropped - before, kept ? 0 : addon.waiting);
-    if (lost > 0) tell(`${lost} ${lost === 1 ? "verdict was" : "verdicts were"} not delivered when the program ended`);
+  for (const { addon, hasSpool, notify, before } of all) {
+    addon.shutdownNow(Math.max(0, deadline - performance.now()) / 1000);
+    const lost = Math.max(addon.dropped - before, hasSpool ? 0 : addon.waiting);
+    if (lost > 0) notify(`${lost} ${lost === 1 ? "verdict was" : "verdicts were"} not delivered when the program ended`);
   }
 }
 
-/** When the program ends, its warnings are not printed any more. */
-function write(message: string): void {
+/** Writes to stderr, because Node no longer prints warnings while the program exits. */
+function writeToStderr(message: string): void {
   try {
     writeSync(2, `renown: ${message}\n`);
   } catch {
-    // Nobody reads it.
+    // stderr is closed.
   }
 }
 
-function ended(telemetry: Telemetry): void {
+/** Removes a sender that is shut down, and after the last one the exit handlers. */
+function forget(telemetry: Telemetry): void {
   if (!running.delete(telemetry) || running.size > 0) return;
-  process.off("beforeExit", endAll);
-  process.off("exit", endNow);
+  process.off("beforeExit", shutDownAll);
+  process.off("exit", shutDownAllNow);
 }

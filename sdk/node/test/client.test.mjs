@@ -1,4 +1,4 @@
-// Does the client have every route, and say clearly what went wrong?
+// Tests that the client has a method for every route, and that its errors are clear.
 
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
@@ -10,12 +10,12 @@ import { inspect } from "node:util";
 
 import { Client, RenownError } from "renown";
 
-import { Fake, LIMITED, OVERLOADED, ROOT, Server, TAKEN, UNAVAILABLE } from "./support.mjs";
+import { ACCEPTED, Fake, LIMITED, OVERLOADED, ROOT, Server, UNAVAILABLE } from "./support.mjs";
 
 const OK = [200, { status: "ok", version: "1" }, {}];
 const EVENT = { agent_id: "a", passed: true, total_latency_ms: 1 };
 
-const refused = (code, status) => (error) => error instanceof RenownError && error.code === code && error.status === status;
+const hasCode = (code, status) => (error) => error instanceof RenownError && error.code === code && error.status === status;
 
 async function collect(items) {
   const all = [];
@@ -23,7 +23,7 @@ async function collect(items) {
   return all;
 }
 
-test("every operation of the document is a method", () => {
+test("every operation of the OpenAPI document is a method", () => {
   const document = JSON.parse(readFileSync(join(ROOT, "crates/server/openapi.json"), "utf8"));
   const names = Object.values(document.paths).flatMap((methods) => Object.values(methods).map(({ operationId }) => operationId));
   assert.ok(names.length > 10);
@@ -33,7 +33,7 @@ test("every operation of the document is a method", () => {
   }
 });
 
-test("a tour of a real server", async (t) => {
+test("the common operations work on a real server", async (t) => {
   const server = await Server.start(t);
   const client = new Client(server.url, server.secret);
   const agent = "a/b c?é";
@@ -52,87 +52,87 @@ test("a tour of a real server", async (t) => {
   const key = await client.createKey({ kind: "publishable", label: "ci" });
   assert.ok((await collect(client.iterKeys({ pageSize: 1 }))).some(({ id }) => id === key.id));
   assert.equal(await client.revokeKey(key.id), undefined);
-  await assert.rejects(new Client(server.url, key.key).listAgents(), refused("auth_revoked", 401));
-  await assert.rejects(new Client(server.url, server.publishable).listKeys(), refused("forbidden", 403));
+  await assert.rejects(new Client(server.url, key.key).listAgents(), hasCode("auth_revoked", 401));
+  await assert.rejects(new Client(server.url, server.publishable).listKeys(), hasCode("forbidden", 403));
   await assert.rejects(client.evaluate({ agent_id: "", output: "x" }), (error) => {
-    assert.ok(refused("validation_error", 400)(error) && /agent_id/.test(error.message));
+    assert.ok(hasCode("validation_error", 400)(error) && /agent_id/.test(error.message));
     return error.requestId.length === 36;
   });
-  await assert.rejects(collect(new Client(server.url, "").stream()), refused("auth_missing", 401));
+  await assert.rejects(collect(new Client(server.url, "").stream()), hasCode("auth_missing", 401));
 });
 
-test("pages are read as they are used, and keys make repeats harmless", async (t) => {
+test("an iterator reads all pages, and a repeat with an idempotency key returns the first reply", async (t) => {
   const server = await Server.start(t);
   const client = new Client(server.url, server.publishable);
-  const tools = Array.from({ length: 25 }, (_, place) => `t${place}`);
+  const tools = Array.from({ length: 25 }, (_, index) => `t${index}`);
   await client.ingest({ events: tools.map((tool) => ({ ...EVENT, tool })) });
   const found = await collect(client.iterEvents({ pageSize: 10, agent_id: "a" }));
   assert.deepEqual(found.map(({ tool_name }) => tool_name), tools.reverse());
   const once = { idempotencyKey: "k1" };
   const first = await client.evaluate({ agent_id: "b", output: "x" }, once);
   assert.deepEqual(await client.evaluate({ agent_id: "b", output: "x" }, once), first);
-  await assert.rejects(client.evaluate({ agent_id: "b", output: "y" }, once), refused("conflict", 409));
+  await assert.rejects(client.evaluate({ agent_id: "b", output: "y" }, once), hasCode("conflict", 409));
 });
 
-test("the stream of scores", async (t) => {
+test("the stream delivers scores", async (t) => {
   const server = await Server.start(t);
   const client = new Client(server.url, server.publishable);
-  // Until the listener is there to hear it.
-  const talking = setInterval(() => void client.evaluate({ agent_id: "a", output: "x" }).catch(() => {}), 20);
+  // Repeats, because the stream may not be open yet.
+  const evaluating = setInterval(() => void client.evaluate({ agent_id: "a", output: "x" }).catch(() => {}), 20);
   const found = [];
   for await (const event of client.stream()) {
     found.push(event);
     if (found.length === 2) break;
   }
-  clearInterval(talking);
+  clearInterval(evaluating);
   assert.deepEqual([found[0].event, found[0].data.agent_id], ["score", "a"]);
 });
 
-test("what is tried again", async (t) => {
+test("only requests that are safe to repeat are retried", async (t) => {
   const calls = {
     health: (client) => client.health(),
     ingest: (client) => client.ingest({ events: [EVENT] }),
     ingestOnce: (client) => client.ingest({ events: [EVENT] }, { idempotencyKey: "k" }),
   };
   const table = [
-    [[OVERLOADED, TAKEN], "ingest", {}, 2, undefined],
+    [[OVERLOADED, ACCEPTED], "ingest", {}, 2, undefined],
     [[OVERLOADED], "ingest", { retries: 1 }, 2, "overloaded"],
-    [[UNAVAILABLE, TAKEN], "ingest", {}, 1, "store_unavailable"],
-    [[UNAVAILABLE, TAKEN], "ingestOnce", {}, 2, undefined],
+    [[UNAVAILABLE, ACCEPTED], "ingest", {}, 1, "store_unavailable"],
+    [[UNAVAILABLE, ACCEPTED], "ingestOnce", {}, 2, undefined],
     [[UNAVAILABLE, OK], "health", {}, 2, undefined],
-    [[LIMITED, TAKEN], "ingest", {}, 2, undefined],
+    [[LIMITED, ACCEPTED], "ingest", {}, 2, undefined],
     [[LIMITED], "ingest", { retryWaitMaxMs: 500 }, 1, "rate_limited"],
     [[[500, { error: "oh", code: "internal", status: 500 }, {}]], "health", {}, 1, "internal"],
     [[[200, "<html>", {}]], "health", {}, 1, "bad_reply"],
     [[[502, "<html>", {}]], "health", {}, 1, "bad_reply"],
   ];
-  for (const [answers, call, options, tries, code] of table) {
+  for (const [answers, call, options, attempts, code] of table) {
     const fake = await Fake.start(t, ...answers);
     const found = await calls[call](new Client(fake.url, "k", options)).catch((error) => error);
-    assert.deepEqual([fake.requests.length, found.code], [tries, code], `${call} ${code}`);
+    assert.deepEqual([fake.requests.length, found.code], [attempts, code], `${call} ${code}`);
   }
 });
 
-test("nobody there, no answer, and an end by the caller", async (t) => {
-  const gone = new Client("http://127.0.0.1:1", "k", { retries: 0 });
-  await assert.rejects(gone.health(), refused("unreachable", undefined));
+test("a closed port is unreachable, a silent server times out, and a signal aborts the call", async (t) => {
+  const closed = new Client("http://127.0.0.1:1", "k", { retries: 0 });
+  await assert.rejects(closed.health(), hasCode("unreachable", undefined));
   const silent = createServer(() => {}).listen(0, "127.0.0.1");
   t.after(() => silent.close());
   await once(silent, "listening");
   const waiting = new Client(`http://127.0.0.1:${silent.address().port}`, "k", { retries: 0, timeoutMs: 50 });
-  await assert.rejects(waiting.health(), refused("timed_out", undefined));
+  await assert.rejects(waiting.health(), hasCode("timed_out", undefined));
   await assert.rejects(waiting.health({ timeoutMs: 10_000, signal: AbortSignal.abort(new RangeError("mine")) }), RangeError);
 });
 
-test("a time limit is that of each attempt, a signal that of the call", async (t) => {
-  let tries = 0;
-  const silent = createServer(() => (tries += 1)).listen(0, "127.0.0.1");
+test("timeoutMs limits each attempt, a signal limits the call", async (t) => {
+  let attempts = 0;
+  const silent = createServer(() => (attempts += 1)).listen(0, "127.0.0.1");
   t.after(() => silent.close());
   await once(silent, "listening");
   const client = new Client(`http://127.0.0.1:${silent.address().port}`, "k", { retries: 1, timeoutMs: 300 });
-  const began = performance.now();
-  await assert.rejects(client.health(), refused("timed_out", undefined));
-  assert.ok(tries === 2 && performance.now() - began >= 600, `${tries} tries`);
+  const start = performance.now();
+  await assert.rejects(client.health(), hasCode("timed_out", undefined));
+  assert.ok(attempts === 2 && performance.now() - start >= 600, `${attempts} attempts`);
   await assert.rejects(client.health({ timeoutMs: 30_000, signal: AbortSignal.timeout(50) }), { name: "TimeoutError" });
 });
 
@@ -146,7 +146,7 @@ test("the key comes from the environment and is never shown", async (t) => {
   assert.ok(!inspect(client, { showHidden: true, depth: 9 }).includes("rn_pub") && !JSON.stringify(client).includes("rn_pub"));
 });
 
-test("a key is trimmed, and one that no header can hold is refused without being shown", async (t) => {
+test("a key is trimmed, and an invalid key is rejected without being shown", async (t) => {
   const fake = await Fake.start(t, OK);
   await new Client(fake.url, " \trn_pub_spaced\r\n").health();
   assert.equal(fake.requests[0].headers.authorization, "Bearer rn_pub_spaced");
@@ -161,7 +161,7 @@ test("a key is trimmed, and one that no header can hold is refused without being
   assert.throws(() => new Client(fake.url), (error) => !inspect(error).includes("rn_pub"));
 });
 
-test("what the caller got wrong is said at once, and nothing is sent", async (t) => {
+test("an invalid argument is rejected before anything is sent", async (t) => {
   const fake = await Fake.start(t, OK);
   const client = new Client(fake.url, "k");
   const loop = { agent_id: "a" };
@@ -169,7 +169,7 @@ test("what the caller got wrong is said at once, and nothing is sent", async (t)
   const calls = [
     [() => client.evaluate({ agent_id: "a", output: 1n }), "TypeError", /^body\.output: a bigint/],
     [() => client.evaluate({ agent_id: "a", output: new Map() }), "TypeError", /^body\.output: a Map/],
-    [() => client.evaluate(loop), "TypeError", /^body: no JSON: .*circular/],
+    [() => client.evaluate(loop), "TypeError", /^body: not JSON: .*circular/],
     [() => client.health({ timeoutMs: -1 }), "RangeError", /^timeoutMs: -1, expected milliseconds, more than 0/],
     [() => client.health({ timeoutMs: NaN }), "RangeError", /^timeoutMs: NaN/],
     [() => client.health({ timeoutMs: "5" }), "RangeError", /^timeoutMs: "5"/],
@@ -187,15 +187,15 @@ test("what the caller got wrong is said at once, and nothing is sent", async (t)
   assert.equal(fake.requests.length, 0);
 });
 
-test("a client that cannot work is not made", () => {
-  const made = [
-    ["127.0.0.1:7070", {}, /^baseUrl: .*expected an address/],
-    ["localhost:7070", {}, /^baseUrl: "localhost:7070", expected an address/],
-    ["", {}, /^baseUrl: "" is no URL/],
+test("invalid settings of a client are rejected", () => {
+  const invalid = [
+    ["127.0.0.1:7070", {}, /^baseUrl: .*expected a URL/],
+    ["localhost:7070", {}, /^baseUrl: "localhost:7070", expected a URL/],
+    ["", {}, /^baseUrl: "" is not a URL/],
     ["ftp://x", {}, /^baseUrl: "ftp/],
     ["http://x/?a=b", {}, /^baseUrl: .*query/],
-    ["http://me:secret@x", {}, /^baseUrl: with a name or a password/],
-    ["http://me:secret@x:port", {}, /^baseUrl: "…@x:port" is no URL/],
+    ["http://me:secret@x", {}, /^baseUrl: contains a user name or a password/],
+    ["http://me:secret@x:port", {}, /^baseUrl: "…@x:port" is not a URL/],
     [5, {}, /^baseUrl: number/],
     ["http://x", { timeout: 5 }, /^timeout: no such option/],
     ["http://x", { timeoutMs: 0 }, /^timeoutMs: 0/],
@@ -204,19 +204,19 @@ test("a client that cannot work is not made", () => {
     ["http://x", { retryWaitMaxMs: -1 }, /^retryWaitMaxMs: -1/],
     ["http://x", { fetch: 5 }, /^fetch: number/],
   ];
-  for (const [url, options, message] of made) {
+  for (const [url, options, message] of invalid) {
     assert.throws(() => new Client(url, "k", options), (error) => message.test(error.message) && !inspect(error).includes("secret"), url);
   }
 });
 
-test("limits beyond what timers count are for ever", async (t) => {
+test("a time limit above the maximum of timers does not fire early", async (t) => {
   const fake = await Fake.start(t, OK);
   const client = new Client(`${fake.url}//`, "k", { timeoutMs: Infinity, retries: Infinity, retryWaitMaxMs: 2 ** 40 });
   assert.equal((await client.health()).status, "ok");
   assert.equal((await client.health({ timeoutMs: 2 ** 33 })).status, "ok");
 });
 
-test("a reply that is none of Renown's", async (t) => {
+test("an invalid reply is an error and is not retried", async (t) => {
   const table = [
     [[200, {}, {}], (client) => collect(client.iterEvents())],
     [[200, "", {}], (client) => collect(client.iterEvents())],
@@ -226,6 +226,6 @@ test("a reply that is none of Renown's", async (t) => {
   for (const [answer, call] of table) {
     const fake = await Fake.start(t, answer);
     await assert.rejects(call(new Client(fake.url, "k")), (error) => error instanceof RenownError && error.code === "bad_reply");
-    assert.ok(fake.requests.length <= 2, "it was tried again");
+    assert.ok(fake.requests.length <= 2, "the request was retried");
   }
 });

@@ -1,4 +1,4 @@
-// Do gates of JavaScript keep the rules of the engine, whatever they do?
+// Tests that custom gates follow the rules of the engine, whatever they do.
 
 import assert from "node:assert/strict";
 import test from "node:test";
@@ -7,11 +7,11 @@ import { Engine, gate, gates } from "renown";
 
 import { runScript } from "./support.mjs";
 
-const said = ({ passed, reason, skipped = false }) => [passed, reason, skipped];
+const outcome = ({ passed, reason, skipped = false }) => [passed, reason, skipped];
 
 async function judge(checks, options = { budgetMs: 60_000 }) {
-  const own = checks.map((check, place) => gate(`g${place}`, check));
-  return new Engine(own, options).evaluate({ agentId: "a", output: "x", tool: "t", input: { q: 1 }, latencyMs: 5 });
+  const customs = checks.map((check, index) => gate(`g${index}`, check));
+  return new Engine(customs, options).evaluate({ agentId: "a", output: "x", tool: "t", input: { q: 1 }, latencyMs: 5 });
 }
 
 const ERROR = [false, "renown:error", false];
@@ -19,7 +19,7 @@ const ERROR = [false, "renown:error", false];
 const ANSWERS = [
   [() => true, [true, undefined, false]],
   [() => false, [false, "failed without a reason", false]],
-  [() => ({ passed: true, reason: "not said" }), [true, undefined, false]],
+  [() => ({ passed: true, reason: "ignored" }), [true, undefined, false]],
   [() => ({ passed: false, reason: "too long" }), [false, "too long", false]],
   [() => ({ passed: false, reason: null }), [false, "failed without a reason", false]],
   [() => ({ skipped: true, reason: "no text" }), [true, "no text", true]],
@@ -41,28 +41,28 @@ const ANSWERS = [
   [() => ({ get passed() { throw new Error("no"); } }), ERROR],
 ];
 
-test("answers, sync and async", async () => {
+test("each answer has its outcome, sync and async", async () => {
   for (const [check, expected] of ANSWERS) {
-    const late = async (context) => {
+    const delayed = async (context) => {
       await new Promise(setImmediate);
       return check(context);
     };
-    for (const one of [check, async (context) => check(context), late]) {
-      const { gates, passed } = await judge([one]);
-      assert.deepEqual(said(gates[0]), expected, check.toString());
+    for (const variant of [check, async (context) => check(context), delayed]) {
+      const { gates, passed } = await judge([variant]);
+      assert.deepEqual(outcome(gates[0]), expected, check.toString());
       assert.equal(passed, expected[0]);
     }
   }
 });
 
-test("a promise of somebody else will do", async () => {
-  const thenable = { then: (resolve) => resolve({ passed: false, reason: "theirs" }) };
+test("a gate may return a thenable", async () => {
+  const thenable = { then: (resolve) => resolve({ passed: false, reason: "from a thenable" }) };
   const broken = { get then() { throw new Error("no"); } };
   const { gates } = await judge([() => thenable, () => broken, () => Promise.reject(new Error("no"))]);
-  assert.deepEqual(gates.map(({ reason }) => reason), ["theirs", "renown:error", "renown:error"]);
+  assert.deepEqual(gates.map(({ reason }) => reason), ["from a thenable", "renown:error", "renown:error"]);
 });
 
-test("the context has it all", async () => {
+test("the context has every field of the evaluation", async () => {
   let seen;
   const output = { a: 1 };
   const engine = new Engine([gate("mine", (context) => Boolean((seen = context)))], { budgetMs: 60_000 });
@@ -74,7 +74,7 @@ test("the context has it all", async () => {
   assert.ok(seen.signal.aborted, "the evaluation is over");
 });
 
-test("a gate cannot change what the others judge, nor what is handed on", async () => {
+test("a gate cannot change the output for other gates or for the caller", async () => {
   const spoil = ({ output, input }) => {
     output.to = "bob@corp.io";
     output.list.push(1);
@@ -92,19 +92,19 @@ test("a gate cannot change what the others judge, nor what is handed on", async 
   assert.ok(result.passed && result.output === output);
   assert.deepEqual(output, { list: [], on: new Date(0) });
   assert.deepEqual(seen, [[{ list: [], on: "1970-01-01T00:00:00.000Z" }, [1]]]);
-  const texts = [];
-  await judge([({ output }) => Boolean(texts.push(output))]);
-  assert.deepEqual(texts, ["x"]);
+  const strings = [];
+  await judge([({ output }) => Boolean(strings.push(output))]);
+  assert.deepEqual(strings, ["x"]);
 });
 
-test("results stand in the order of the set", async () => {
+test("results are in the order of the set", async () => {
   const engine = new Engine([gate("one", () => true), gates.pii(), gate("two", async () => false)], { budgetMs: 60_000 });
   const { gates: found } = await engine.evaluate({ agentId: "a", output: "bob@corp.io" });
   assert.deepEqual(found.map(({ name, passed }) => [name, passed]), [["one", true], ["pii", false], ["two", false]]);
   assert.throws(() => engine.evaluateSync({ agentId: "a", output: "x" }), TypeError);
 });
 
-test("they run together, also after a large output", async () => {
+test("custom gates run at the same time, even for a large output", async () => {
   let [waiting, release] = [0, undefined];
   const all = new Promise((resolve) => (release = resolve));
   const meet = async () => {
@@ -113,27 +113,27 @@ test("they run together, also after a large output", async () => {
     await all;
     return true;
   };
-  const own = [0, 1, 2, 3].map((place) => gate(`g${place}`, meet));
-  const engine = new Engine([...own, gates.pii()], { budgetMs: 60_000 });
+  const customs = [0, 1, 2, 3].map((index) => gate(`g${index}`, meet));
+  const engine = new Engine([...customs, gates.pii()], { budgetMs: 60_000 });
   assert.ok((await engine.evaluate({ agentId: "a", output: "x".repeat(100_000) })).passed);
 });
 
-test("a gate that hangs fails closed, and is told so", async () => {
-  let told;
+test("a gate that hangs fails closed, and its signal is aborted", async () => {
+  let received;
   const hang = ({ signal }) => {
-    told = signal;
+    received = signal;
     return new Promise(() => {});
   };
   const result = await judge([hang], { budgetMs: 40 });
-  // How late the answer is depends on the machine; that there is one, and not before its time, does not.
-  assert.deepEqual(said(result.gates[0]), [false, "renown:timeout", false]);
-  assert.ok(result.totalLatencyMs >= 40 && result.gates[0].latencyMs > 0 && told.aborted);
+  // How late the verdict is depends on the machine, so only the lower limit is checked.
+  assert.deepEqual(outcome(result.gates[0]), [false, "renown:timeout", false]);
+  assert.ok(result.totalLatencyMs >= 40 && result.gates[0].latencyMs > 0 && received.aborted);
 });
 
-test("a gate that holds the event loop is late, and so are those after it", async () => {
+test("a gate that blocks the event loop is late, and so are the gates after it", async () => {
   const busy = () => {
-    const until = performance.now() + 30;
-    while (performance.now() < until);
+    const end = performance.now() + 30;
+    while (performance.now() < end);
     return true;
   };
   let ran = false;
@@ -142,23 +142,23 @@ test("a gate that holds the event loop is late, and so are those after it", asyn
   assert.equal(ran, false);
 });
 
-test("what comes too late does no harm", async () => {
+test("an answer after the timeout is ignored", async () => {
   const slow = (settle) => () => new Promise((resolve, reject) => setTimeout(() => settle(resolve, reject), 30));
   const result = await judge([slow((resolve) => resolve(true)), slow((_, reject) => reject(new Error("late")))], { budgetMs: 5 });
   assert.deepEqual(result.gates.map(({ reason }) => reason), ["renown:timeout", "renown:timeout"]);
   await new Promise((resolve) => setTimeout(resolve, 60));
 });
 
-test("fail fast skips what stands after", async () => {
+test("failFast skips the gates after a failure", async () => {
   const ran = [];
-  const note = (name) => gate(name, () => Boolean(ran.push(name)));
-  const engine = new Engine([note("before"), gates.pii(), note("after")], { failFast: true, budgetMs: 60_000 });
+  const recording = (name) => gate(name, () => Boolean(ran.push(name)));
+  const engine = new Engine([recording("before"), gates.pii(), recording("after")], { failFast: true, budgetMs: 60_000 });
   const { gates: found } = await engine.evaluate({ agentId: "a", output: "bob@corp.io" });
   assert.deepEqual(found.map(({ reason }) => reason), [undefined, "email address detected in output", "renown:aborted"]);
   assert.deepEqual(ran, ["before"]);
 });
 
-test("a program with a hanging gate gets its answer and ends", async () => {
+test("a program with a hanging gate gets its result and exits", async () => {
   const script = `
     import { Engine, gate } from "renown";
     const engine = new Engine([gate("mine", () => new Promise(() => {}))], { budgetMs: 20 });

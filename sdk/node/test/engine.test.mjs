@@ -1,4 +1,4 @@
-// Do the gates in process say what they should?
+// Tests the engine: its results, its values, its settings and its errors.
 
 import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
@@ -31,22 +31,22 @@ test("a result is a plain object in camel case", async () => {
     ],
   );
   assert.equal(result.output, "Ask bob@corp.io");
-  assert.ok(!JSON.stringify(result).includes("bob@"), "the output does not travel with a result");
+  assert.ok(!JSON.stringify(result).includes("bob@"), "the JSON of a result does not contain the output");
 });
 
 test("plain values are judged as JSON.stringify writes them", async () => {
   const emails = [
-    ["a text", "bob@corp.io", false],
+    ["a string", "bob@corp.io", false],
     ["a value", { a: [{ b: "bob@corp.io" }] }, false],
     ["a key", { "bob@corp.io": 1 }, false],
     ["without a prototype", Object.assign(Object.create(null), { a: "bob@corp.io" }), false],
     ["of another realm", runInNewContext('({ a: [{ b: "bob@corp.io" }], on: new Date(0) })'), false],
     ["a getter", { get a() { return "bob@corp.io"; } }, false],
-    ["a name toJSON", { toJSON: "bob@corp.io" }, false],
+    ["a key named toJSON", { toJSON: "bob@corp.io" }, false],
     ["half a surrogate pair", "\ud800 fine", true],
     ["undefined", { a: undefined, b: [undefined, , 1], c: NaN }, true],
     ["a date", [new Date(0), new Date(NaN)], true],
-    ["twice the same", [[1], [1]].fill(["x"]), true],
+    ["the same array twice", [[1], [1]].fill(["x"]), true],
   ];
   for (const [name, output, passed] of emails) {
     assert.equal((await engine.evaluate({ agentId: "a", output })).passed, passed, name);
@@ -58,17 +58,17 @@ test("plain values are judged as JSON.stringify writes them", async () => {
   }
 });
 
-test("what is no JSON is a TypeError", async () => {
+test("an invalid argument is a TypeError", async () => {
   const loop = {};
   loop.loop = loop;
   let deep = [];
   for (let turn = 0; turn < 100_000; turn += 1) deep = [deep];
-  const refused = [
-    [{ output: 1n }, /^output: a bigint is no JSON/],
-    [{ output: loop }, /^output: no JSON: .*circular/],
-    [{ output: () => 1 }, /^output: a function is no JSON/],
-    [{ output: "x", input: { n: [1n] } }, /^input\.n\[0\]: a bigint is no JSON/],
-    [{ output: deep }, /^output: too deep/],
+  const invalid = [
+    [{ output: 1n }, /^output: a bigint is not JSON/],
+    [{ output: loop }, /^output: not JSON: .*circular/],
+    [{ output: () => 1 }, /^output: a function is not JSON/],
+    [{ output: "x", input: { n: [1n] } }, /^input\.n\[0\]: a bigint is not JSON/],
+    [{ output: deep }, /^output: nested too deeply/],
     [{ agentId: "", output: "x" }, /^agentId: /],
     [{ agentId: 5, output: "x" }, /^agentId: number/],
     [{ tool: "t".repeat(201), output: "x" }, /^tool: /],
@@ -80,29 +80,30 @@ test("what is no JSON is a TypeError", async () => {
     [{ tool: "\udc00t", output: "x" }, /^tool: half a surrogate pair/],
     [{ latency_ms: 5, output: "x" }, /^latency_ms: no such option/],
   ];
-  for (const [evaluation, message] of refused) {
+  for (const [evaluation, message] of invalid) {
     const expected = { name: "TypeError", message };
     await assert.rejects(engine.evaluate({ agentId: "a", ...evaluation }), expected);
     assert.throws(() => engine.evaluateSync({ agentId: "a", ...evaluation }), expected);
   }
 });
 
-// Each has an address in it that `JSON.stringify` does not show, or not as whoever gets the output finds it.
-const UNSEEN = [
-  [new Map([["to", "bob@corp.io"]]), /^output: a Map is no JSON/],
-  [{ to: [new Set(["bob@corp.io"])] }, /^output\.to\[0\]: a Set is no JSON/],
-  [{ why: new RangeError("bob@corp.io") }, /^output\.why: a RangeError is no JSON/],
-  [{ to: Promise.resolve("bob@corp.io") }, /^output\.to: a Promise is no JSON/],
-  [new (class Mail { #to = "bob@corp.io"; get to() { return this.#to; } })(), /^output: a Mail is no JSON/],
-  [Buffer.from("bob@corp.io"), /^output: a Buffer is no JSON/],
-  [{ raw: new TextEncoder().encode("bob@corp.io") }, /^output\.raw: an Uint8Array is no JSON/],
-  [new String("bob@corp.io"), /^output: a String is no JSON/],
-  [{ to: "bob@corp.io", toJSON: () => ({}) }, /^output\.toJSON: a function is no JSON/],
-  [Readable.from(["bob@corp.io"]), /^output: a Readable is no JSON/],
-  [new Response("bob@corp.io"), /^output: a Response is no JSON/],
-  [new URL("mailto:bob@corp.io"), /^output: an? URL is no JSON/],
-  [{ a: { to: () => "bob@corp.io" } }, /^output\.a\.to: a function is no JSON/],
-  [{ a: Symbol("bob@corp.io") }, /^output\.a: a symbol is no JSON/],
+// Each contains an address that `JSON.stringify` hides, or shows in a different form than the receiver of the output
+// sees.
+const HIDDEN = [
+  [new Map([["to", "bob@corp.io"]]), /^output: a Map is not JSON/],
+  [{ to: [new Set(["bob@corp.io"])] }, /^output\.to\[0\]: a Set is not JSON/],
+  [{ why: new RangeError("bob@corp.io") }, /^output\.why: a RangeError is not JSON/],
+  [{ to: Promise.resolve("bob@corp.io") }, /^output\.to: a Promise is not JSON/],
+  [new (class Mail { #to = "bob@corp.io"; get to() { return this.#to; } })(), /^output: a Mail is not JSON/],
+  [Buffer.from("bob@corp.io"), /^output: a Buffer is not JSON/],
+  [{ raw: new TextEncoder().encode("bob@corp.io") }, /^output\.raw: an Uint8Array is not JSON/],
+  [new String("bob@corp.io"), /^output: a String is not JSON/],
+  [{ to: "bob@corp.io", toJSON: () => ({}) }, /^output\.toJSON: a function is not JSON/],
+  [Readable.from(["bob@corp.io"]), /^output: a Readable is not JSON/],
+  [new Response("bob@corp.io"), /^output: a Response is not JSON/],
+  [new URL("mailto:bob@corp.io"), /^output: an? URL is not JSON/],
+  [{ a: { to: () => "bob@corp.io" } }, /^output\.a\.to: a function is not JSON/],
+  [{ a: Symbol("bob@corp.io") }, /^output\.a: a symbol is not JSON/],
   [{ [Symbol("to")]: "bob@corp.io" }, /^output\.Symbol\(to\): JSON shows no symbols/],
   [Object.defineProperty({ a: 1 }, "to", { value: "bob@corp.io" }), /^output\.to: JSON shows/],
   [Object.assign([1], { to: "bob@corp.io" }), /^output\.to: JSON shows only the items/],
@@ -110,22 +111,22 @@ const UNSEEN = [
   [Object.assign([1, 2, 3], { "01": "bob@corp.io" }), /^output\.01: JSON shows only the items/],
   [Object.assign([], { [Symbol("to")]: "bob@corp.io" }), /^output\.Symbol\(to\): JSON shows only the items/],
   ["bob@corp.io".match(/o/), /^output\.groups: JSON shows only the items/],
-  [new (class Row extends Array {})("bob@corp.io"), /^output: a Row is no JSON/],
-  [Object.assign(new Date(0), { to: "bob@corp.io" }), /^output: a Date is no JSON/],
-  [new (class Day extends Date { to = "bob@corp.io"; })(0), /^output: a Day is no JSON/],
-  [new (class extends null { constructor() { return Object.create(new.target.prototype); } })(), /^output: a class is no JSON/],
-  [Object.create({ to: "bob@corp.io" }), /^output: an Object is no JSON/],
+  [new (class Row extends Array {})("bob@corp.io"), /^output: a Row is not JSON/],
+  [Object.assign(new Date(0), { to: "bob@corp.io" }), /^output: a Date is not JSON/],
+  [new (class Day extends Date { to = "bob@corp.io"; })(0), /^output: a Day is not JSON/],
+  [new (class extends null { constructor() { return Object.create(new.target.prototype); } })(), /^output: a class is not JSON/],
+  [Object.create({ to: "bob@corp.io" }), /^output: an Object is not JSON/],
 ];
 
-test("content that gates would not see is refused", async () => {
-  for (const [output, message] of UNSEEN) {
+test("a value with content that gates would not see is rejected", async () => {
+  for (const [output, message] of HIDDEN) {
     const expected = { name: "TypeError", message };
     await assert.rejects(engine.evaluate({ agentId: "a", output }), expected);
     assert.throws(() => engine.evaluateSync({ agentId: "a", output }), expected);
   }
 });
 
-test("a large output does not hold the event loop", async () => {
+test("a large output does not block the event loop", async () => {
   const output = `${"all is well. ".repeat(200_000)} bob@corp.io`;
   const patient = new Engine([gates.pii(), gates.secrets(), gates.injection()], { budgetMs: 60_000 });
   let turns = 0;
@@ -133,11 +134,11 @@ test("a large output does not hold the event loop", async () => {
   const result = await patient.evaluate({ agentId: "a", output });
   clearInterval(timer);
   assert.equal(result.gates[0].reason, "email address detected in output");
-  assert.ok(turns > 0, "nothing else ran meanwhile");
+  assert.ok(turns > 0, "no timer ran during the evaluation");
   await assert.rejects(engine.evaluate({ agentId: "", output }), TypeError);
 });
 
-test("many evaluations at once", async () => {
+test("many evaluations can run at the same time", async () => {
   const small = Array.from({ length: 200 }, (_, index) => ({ agentId: `a${index}`, output: index % 2 ? "x" : "bob@corp.io" }));
   const large = Array.from({ length: 20 }, (_, index) => ({ agentId: `l${index}`, output: "y".repeat(50_000) }));
   const results = await Promise.all([...small, ...large].map((evaluation) => new Engine([gates.pii()], { budgetMs: 60_000 }).evaluate(evaluation)));
@@ -146,18 +147,18 @@ test("many evaluations at once", async () => {
   assert.equal(results.filter(({ passed }) => !passed).length, 100);
 });
 
-test("a redacting gate passes and gives the output redacted", async () => {
+test("a redacting gate passes and returns the redacted output", async () => {
   const redacting = new Engine([gates.pii({ mode: "redact" })]);
   const result = await redacting.evaluate({ agentId: "a", output: { to: "bob@corp.io" } });
   assert.ok(result.passed);
   assert.deepEqual(result.output, { to: "[email address]" });
   assert.ok(!("redacted" in result));
-  // It is then plain JSON; what nothing was found in stays as it is.
+  // A redacted output is plain JSON. An output without findings is returned unchanged.
   const mail = (to) => Object.assign(Object.create(null), { to, on: new Date(0), cc: undefined });
   const changed = await redacting.evaluate({ agentId: "a", output: mail("bob@corp.io") });
   assert.deepEqual(changed.output, { to: "[email address]", on: "1970-01-01T00:00:00.000Z" });
-  const same = mail("nobody");
-  assert.equal((await redacting.evaluate({ agentId: "a", output: same })).output, same);
+  const clean = mail("bob");
+  assert.equal((await redacting.evaluate({ agentId: "a", output: clean })).output, clean);
 });
 
 test("every kind of gate can be built", async () => {
@@ -183,7 +184,7 @@ test("every kind of gate can be built", async () => {
   assert.equal(found[3].reason, "latency 143ms exceeds 100ms threshold");
 });
 
-test("an agent may take longer than a minute", async () => {
+test("a latency above one minute is judged and reported as one minute", async () => {
   const quick = new Engine([gates.latency({ maxMs: 2000 })]);
   const result = await quick.evaluate({ agentId: "a", output: "x", latencyMs: 130_000 });
   assert.match(result.gates[0].reason, /^latency \d+ms exceeds 2000ms threshold/);
@@ -191,7 +192,7 @@ test("an agent may take longer than a minute", async () => {
   for (const latencyMs of [-1, NaN, Infinity]) await assert.rejects(quick.evaluate({ agentId: "a", output: "x", latencyMs }), TypeError);
 });
 
-test("tmax and its start reach the guard", async () => {
+test("the guard gets tmaxMs and startedAt", async () => {
   const guarded = new Engine([gates.rtbTmaxGuard(), gates.rtbImpidMatch(), gates.pii()]);
   const spent = await guarded.evaluate({ agentId: "a", output: "x", tmaxMs: 100, startedAt: Date.now() - 95 });
   assert.deepEqual(spent.gates.map(({ reason }) => reason), ["tmax budget nearly spent", "renown:tmax", undefined]);
@@ -199,14 +200,14 @@ test("tmax and its start reach the guard", async () => {
   assert.deepEqual(enough.gates.map(({ reason }) => reason), [undefined, "no imps in request", undefined]);
 });
 
-test("what is not allowed is named", () => {
-  const refused = [
+test("errors name the invalid setting", () => {
+  const invalid = [
     [() => new Engine([]), /^gates: /],
-    [() => new Engine(["pii"]), /^gates: expected what/],
+    [() => new Engine(["pii"]), /^gates: expected built-in gates/],
     [() => new Engine([gates.pii(), gates.pii()]), /pii/],
     [() => new Engine([gates.pii({ emial: true })]), /gate\.pii\.emial/],
     [() => new Engine([gates.latency({ maxMs: -1 })]), /gate\.latency\.max_ms/],
-    [() => new Engine([gates.secrets({ extra: [{ name: "ours", regex: /x/ }] })]), /^settings\.gate\.secrets\.extra\[0\]\.regex: a RegExp is no JSON/],
+    [() => new Engine([gates.secrets({ extra: [{ name: "ours", regex: /x/ }] })]), /^settings\.gate\.secrets\.extra\[0\]\.regex: a RegExp is not JSON/],
     [() => new Engine([gates.pii()], { budgetMs: 0 }), /budget_ms/],
     [() => new Engine([gate("pii", () => true), gates.pii()]), /pii/],
     [() => new Engine([gate("pii", () => true)]), /^gates: "pii" is the name of a built-in gate/],
@@ -221,25 +222,25 @@ test("what is not allowed is named", () => {
     [() => Engine.fromFile("x.toml", "proxy", { gates: [gates.pii()] }), /^gates: expected a list of `gate/],
     [() => Engine.fromFile("x.toml", "proxy", { gates: [gate("pii", () => true)] }), /built-in/],
   ];
-  for (const [build, message] of refused) {
+  for (const [build, message] of invalid) {
     assert.throws(build, (error) => error instanceof SettingsError && message.test(error.message));
   }
 });
 
-test("a gate of one's own takes no name of a built-in one", () => {
-  // The core knows them all, and says so where one is wanted that is not there.
-  let known;
+test("a custom gate cannot have the name of a built-in gate", () => {
+  // The core lists all built-in gates in the error for an unknown kind.
+  let kinds;
   try {
     new Engine([gates.pii({ name: "no-such-kind" })].map((gate) => Object.assign(gate, { table: { kind: "none" } })));
   } catch ({ message }) {
-    known = message.split(/[ ,"]+/).filter((word) => word.startsWith("rtb.") || word in gates);
+    kinds = message.split(/[ ,"]+/).filter((word) => word.startsWith("rtb.") || word in gates);
   }
-  assert.equal(known.length, 13);
-  for (const name of known) assert.throws(() => new Engine([gate(name, () => true)]), /is the name of a built-in gate/, name);
+  assert.equal(kinds.length, 13);
+  for (const name of kinds) assert.throws(() => new Engine([gate(name, () => true)]), /is the name of a built-in gate/, name);
   for (const args of [[5, () => true], ["mine"], ["mine", true]]) assert.throws(() => gate(...args), TypeError);
 });
 
-test("a file of settings has a set for each place", async (t) => {
+test("a settings file has one set of gates per place", async (t) => {
   const folder = temporary(t);
   const file = join(folder, "renown.toml");
   writeFileSync(join(folder, "answer.json"), '{"type": "object"}');
@@ -250,5 +251,5 @@ test("a file of settings has a set for each place", async (t) => {
   const mine = [gate("mine", () => true), gate("other", () => true)];
   assert.deepEqual(Engine.fromFile(file, "evaluate", { gates: mine }).names, ["mine", "content", "other"]);
   assert.throws(() => Engine.fromFile(file), SettingsError);
-  assert.throws(() => Engine.fromFile(join(folder, "none.toml")), (error) => !(error instanceof SettingsError) && /none\.toml/.test(error.message));
+  assert.throws(() => Engine.fromFile(join(folder, "missing.toml")), (error) => !(error instanceof SettingsError) && /missing\.toml/.test(error.message));
 });

@@ -1,4 +1,4 @@
-// Does a gated function give what passed, and nothing else?
+// Tests that a gated function returns only outputs that passed.
 
 import assert from "node:assert/strict";
 import test from "node:test";
@@ -13,7 +13,7 @@ function report(topic, address = "") {
   return `${topic}: ${address}`;
 }
 
-test("sync and async functions, and what passed is returned as it is", async () => {
+test("an output that passes is returned unchanged, from sync and async functions", async () => {
   const value = { a: 1 };
   assert.equal(await gated(engine, report, { agentId: "a" })("bees"), "bees: ");
   assert.equal(await gated(engine, async () => value, { agentId: "a" })(), value);
@@ -22,7 +22,7 @@ test("sync and async functions, and what passed is returned as it is", async () 
   assert.equal(gated(engine, report, { agentId: "a" }).name, "report");
 });
 
-test("what did not pass is thrown with its result, and tracked", async () => {
+test("an output that fails throws GateFailed with its result, and is tracked", async () => {
   tracked.length = 0;
   const checked = gated(engine, report, { agentId: "a", telemetry });
   await assert.rejects(checked("bees", "bob@corp.io"), (error) => {
@@ -35,16 +35,16 @@ test("what did not pass is thrown with its result, and tracked", async () => {
   assert.deepEqual(tracked.map(({ passed }) => passed), [false]);
 });
 
-test("what happens instead can be said", async () => {
+test("onFail returns the output or a replacement", async () => {
   const options = { agentId: "a", tool: "t", input: (topic) => ({ topic }) };
   assert.equal(await gated(engine, report, { ...options, onFail: "return" })("wasps"), "wasps: ");
-  const why = ({ gates }) => gates.find(({ passed }) => !passed).name;
-  assert.equal(await gated(engine, report, { ...options, onFail: why })("wasps"), "mine");
-  assert.equal(await gated(engine, report, { ...options, onFail: async (result) => why(result) })("wasps"), "mine");
+  const failedGate = ({ gates }) => gates.find(({ passed }) => !passed).name;
+  assert.equal(await gated(engine, report, { ...options, onFail: failedGate })("wasps"), "mine");
+  assert.equal(await gated(engine, report, { ...options, onFail: async (result) => failedGate(result) })("wasps"), "mine");
   await assert.rejects(gated(engine, report, { ...options, onFail: () => { throw new RangeError("mine"); } })("wasps"), RangeError);
 });
 
-test("a function may take longer than a minute, and is judged by it", async (t) => {
+test("a function that takes longer than one minute fails the latency gate", async (t) => {
   const quick = new Engine([gates.latency({ maxMs: 2000 })]);
   let now = 0;
   t.mock.method(performance, "now", () => now);
@@ -52,26 +52,26 @@ test("a function may take longer than a minute, and is judged by it", async (t) 
   await assert.rejects(slow(), (error) => error instanceof GateFailed && error.result.latencyMs === 60_000);
 });
 
-test("redacted outputs are returned redacted", async () => {
+test("a redacted output is returned redacted", async () => {
   const redacting = new Engine([gates.pii({ mode: "redact" })]);
   assert.equal(await gated(redacting, report, { agentId: "a" })("bees", "bob@corp.io"), "bees: [email address]");
 });
 
-test("what the function itself throws is not looked at", async () => {
+test("an error of the function passes through", async () => {
   tracked.length = 0;
-  const breaks = () => { throw new RangeError("its own"); };
-  await assert.rejects(gated(engine, breaks, { agentId: "a", telemetry })(), { name: "RangeError", message: "its own" });
-  await assert.rejects(gated(engine, async () => breaks(), { agentId: "a", telemetry })(), RangeError);
+  const throws = () => { throw new RangeError("own error"); };
+  await assert.rejects(gated(engine, throws, { agentId: "a", telemetry })(), { name: "RangeError", message: "own error" });
+  await assert.rejects(gated(engine, async () => throws(), { agentId: "a", telemetry })(), RangeError);
   assert.equal(tracked.length, 0);
 });
 
-test("what gates cannot see is not handed on", async () => {
-  const unseen = gated(engine, () => new Map([["to", "bob@corp.io"]]), { agentId: "a", onFail: "return" });
-  await assert.rejects(unseen(), { name: "TypeError", message: /^output: a Map is no JSON/ });
+test("an output that gates cannot see completely is not returned", async () => {
+  const hidden = gated(engine, () => new Map([["to", "bob@corp.io"]]), { agentId: "a", onFail: "return" });
+  await assert.rejects(hidden(), { name: "TypeError", message: /^output: a Map is not JSON/ });
 });
 
-test("what is wrong is said when a function is gated, not when it has run", () => {
-  const wrong = [
+test("invalid arguments are rejected before the function runs", () => {
+  const invalid = [
     [[engine, report, { agentId: "" }], /^agentId: /],
     [[engine, report, { agentId: "a\u0000" }], /^agentId: /],
     [[engine, report, { agentId: "\ud800" }], /^agentId: half/],
@@ -86,5 +86,5 @@ test("what is wrong is said when a function is gated, not when it has run", () =
     [[engine, "report", { agentId: "a" }], /^fn: string/],
     [[undefined, report, { agentId: "a" }], /^engine: /],
   ];
-  for (const [args, message] of wrong) assert.throws(() => gated(...args), { name: "TypeError", message });
+  for (const [args, message] of invalid) assert.throws(() => gated(...args), { name: "TypeError", message });
 });

@@ -1,4 +1,4 @@
-// Is the package what its users and the README expect?
+// Tests the installed package: its modules, its types, its licenses and the scripts of its README.
 
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
@@ -8,23 +8,23 @@ import test from "node:test";
 
 import { PACKAGE, ROOT, Server, runScript } from "./support.mjs";
 
-// Where the packed package is installed, if `cargo xtask test node` runs this; else here.
+// The project where `cargo xtask test node` installed the packed package. Default: this package.
 const PROJECT = process.env.RENOWN_PROJECT ?? PACKAGE;
 
-const USE = `
+const SCRIPT = `
   const result = renown.Engine.default().evaluateSync({ agentId: "a", output: "bob@corp.io" });
   console.log(result.passed, Object.keys(renown).sort().join());
 `;
 const NAMES = "Client,Engine,GateFailed,RenownError,SettingsError,Telemetry,gate,gated,gates";
 
-test("as an ES module and by require", async () => {
-  const esm = await runScript(`import * as renown from "renown"; ${USE}`, { cwd: PROJECT });
+test("the package loads as an ES module and with require", async () => {
+  const esm = await runScript(`import * as renown from "renown"; ${SCRIPT}`, { cwd: PROJECT });
   assert.deepEqual([esm.stdout, esm.stderr], [`false ${NAMES}\n`, ""]);
-  const cjs = await runScript(`const renown = require("renown"); ${USE}`, { type: "commonjs", cwd: PROJECT });
+  const cjs = await runScript(`const renown = require("renown"); ${SCRIPT}`, { type: "commonjs", cwd: PROJECT });
   assert.deepEqual([cjs.stdout, cjs.stderr], [`false ${NAMES}\n`, ""]);
 });
 
-test("both ways in one program", async () => {
+test("both module formats work together in one program", async () => {
   const script = `
     import { createRequire } from "node:module";
     import { Engine, GateFailed, RenownError, SettingsError, gate, gated, gates } from "renown";
@@ -33,14 +33,14 @@ test("both ways in one program", async () => {
     const mixed = new other.Engine([gates.pii(), gate("mine", () => true)], { budgetMs: 60_000 });
     const failed = await gated(mixed, () => "bob@corp.io", { agentId: "a" })().catch((error) => error);
     const unreachable = await new other.Client("http://127.0.0.1:1", "k", { retries: 0 }).health().catch((error) => error);
-    let refused;
-    try { new other.Engine([]); } catch (error) { refused = error; }
+    let settings;
+    try { new other.Engine([]); } catch (error) { settings = error; }
     class Mine extends RenownError {}
     console.log(
       outputs.join(),
       failed instanceof other.GateFailed && failed instanceof GateFailed && failed instanceof Error,
       unreachable instanceof RenownError && !(unreachable instanceof Mine) && !(unreachable instanceof GateFailed),
-      refused instanceof SettingsError,
+      settings instanceof SettingsError,
       mixed instanceof Engine && !({} instanceof Engine) && !(null instanceof Engine),
     );
   `;
@@ -48,11 +48,11 @@ test("both ways in one program", async () => {
   assert.equal(stdout, "true,true true true true true\n", stderr);
 });
 
-for (const [name, file] of [["docs/sdks.md", "docs/sdks.md"], ["sdk/node/README.md", "sdk/node/README.md"]]) {
-  test(`the scripts of ${name} print what they show`, async (t) => {
+for (const file of ["docs/sdks.md", "sdk/node/README.md"]) {
+  test(`the scripts of ${file} print what they show`, async (t) => {
     const text = readFileSync(join(ROOT, file), "utf8");
     const scripts = [...text.matchAll(/^```js\n(.*?)^```/gms)].map(([, script]) => script);
-    assert.ok(scripts.length > 0, `${name} has no script`);
+    assert.ok(scripts.length > 0, `${file} has no script`);
     const server = await Server.start(t);
     for (const script of scripts) {
       const run = await runScript(script.replaceAll("http://127.0.0.1:7070", server.url), {
@@ -60,22 +60,25 @@ for (const [name, file] of [["docs/sdks.md", "docs/sdks.md"], ["sdk/node/README.
         env: { RENOWN_KEY: server.publishable },
       });
       assert.equal(run.code, 0, run.stderr);
-      // What a line prints stands behind it, after `// `.
+      // The comment after a line shows what the line prints.
       const shown = [...script.matchAll(/console\.log\(.*\);\s+\/\/ (.*)$/gm)].map(([, line]) => line);
       assert.deepEqual(run.stdout.split("\n").slice(0, -1), shown);
     }
   });
 }
 
-test("the package has its licences", { skip: PROJECT === PACKAGE }, () => {
-  for (const licence of ["LICENSE-APACHE", "LICENSE-MIT"]) {
-    assert.deepEqual(readFileSync(join(PROJECT, "node_modules/renown", licence)), readFileSync(join(ROOT, licence)));
+test("the package contains its licenses", { skip: PROJECT === PACKAGE }, () => {
+  for (const license of ["LICENSE-APACHE", "LICENSE-MIT"]) {
+    assert.deepEqual(readFileSync(join(PROJECT, "node_modules/renown", license)), readFileSync(join(ROOT, license)));
   }
 });
 
 const WITH_NODE = ["--types", "node", "--typeRoots", join(PACKAGE, "node_modules/@types")];
 
-/** What the compiler says of a file beside the installed package; its ending says whether it is an ES module. */
+/**
+ * Compiles a file next to the installed package and returns the errors. `.mts` is an ES module, `.cts` a CommonJS
+ * module.
+ */
 function compile(t, name, text, types = WITH_NODE) {
   const file = join(PROJECT, name);
   writeFileSync(file, text);
@@ -86,7 +89,7 @@ function compile(t, name, text, types = WITH_NODE) {
   return run.stdout + run.stderr;
 }
 
-test("the package and its users are typed", (t) => {
+test("the example compiles as both kinds of module", (t) => {
   const example = readFileSync(join(PACKAGE, "examples/quick_start.ts"), "utf8");
   assert.equal(compile(t, "typed.mts", example), "");
   assert.equal(compile(t, "typed.cts", example), "");
@@ -105,14 +108,14 @@ const GATED = `
   export const status: Promise<string> = new Client().health({ timeoutMs: 5 }).then((health) => health.status);
 `;
 
-test("gated functions keep their types, also without those of Node or of browsers", (t) => {
+test("gated functions keep their types, even without the types of Node or of browsers", (t) => {
   const platforms = [WITH_NODE, ["--lib", "es2022,dom", "--types", ""], ["--lib", "es2022", "--types", ""]];
   for (const types of platforms) {
     for (const name of ["gated.mts", "gated.cts"]) assert.equal(compile(t, name, GATED, types), "", types.join(" "));
   }
 });
 
-test("mistakes are found", (t) => {
+test("the compiler finds mistakes", (t) => {
   const mistakes = [
     'new renown.Client().evaluate({ agent_id: "a" });',
     'new renown.Client().getReputation("a").then((found) => found.scor);',
@@ -123,5 +126,5 @@ test("mistakes are found", (t) => {
     'renown.gated(renown.Engine.default(), () => 1, { agentId: "a", onFail: "raise" });',
   ];
   const found = compile(t, "mistakes.mts", ['import * as renown from "renown";', ...mistakes].join("\n"));
-  mistakes.forEach((mistake, place) => assert.match(found, new RegExp(`mistakes\\.mts\\(${place + 2},`), `${mistake}\n${found}`));
+  mistakes.forEach((mistake, index) => assert.match(found, new RegExp(`mistakes\\.mts\\(${index + 2},`), `${mistake}\n${found}`));
 });

@@ -1,4 +1,4 @@
-// Reads the files of `api-scenarios`; its README has the format.
+// Builds requests and checks replies of the files in `api-scenarios`. The README there describes the format.
 
 import assert from "node:assert/strict";
 
@@ -18,16 +18,16 @@ function isObject(value) {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** Puts variables into a text: `${name}`. */
+/** Replaces each `${name}` in a string with the variable. */
 function fill(text, variables) {
   return text.replace(/\$\{([^}]*)\}/g, (_, name) => {
     assert.ok(name in variables, `no variable ${name}`);
-    const known = variables[name];
-    return typeof known === "string" ? known : JSON.stringify(known);
+    const variable = variables[name];
+    return typeof variable === "string" ? variable : JSON.stringify(variable);
   });
 }
 
-/** The value with what has to be computed in it made: `$text`, `$list`, and variables. */
+/** Returns the value with `$text`, `$list` and variables replaced. */
 export function make(value, variables) {
   if (typeof value === "string") return fill(value, variables);
   if (Array.isArray(value)) return value.map((item) => make(item, variables));
@@ -40,35 +40,35 @@ export function make(value, variables) {
   return Object.fromEntries(Object.entries(value).map(([name, item]) => [name, make(item, variables)]));
 }
 
-/** A text, or an array of texts and `[text, times]`. */
+/** Builds a string from a string, or from an array of strings and `[string, times]`. */
 export function makeText(value, variables) {
   if (typeof value === "string") return fill(value, variables);
   const piece = (part) => (Array.isArray(part) ? fill(part[0], variables).repeat(part[1]) : fill(part, variables));
   return value.map(piece).join("");
 }
 
-/** Fails where what was found is not what is expected; nothing is `undefined`. Captures on the way. */
-export function check(place, expected, found, variables) {
+/** Checks that a value is as expected, and stores the values of `$capture`. A missing value is `undefined`. */
+export function check(path, expected, found, variables) {
   if (isObject(expected) && Object.keys(expected).some((name) => name.startsWith("$"))) {
-    for (const [name, argument] of Object.entries(expected)) special(place, name, argument, found, variables);
+    for (const [name, argument] of Object.entries(expected)) special(path, name, argument, found, variables);
     return;
   }
-  const wrong = `${place}: ${JSON.stringify(found)}, expected ${JSON.stringify(expected)}`;
+  const wrong = `${path}: ${JSON.stringify(found)}, expected ${JSON.stringify(expected)}`;
   assert.ok(found !== undefined, wrong);
   if (isObject(expected)) {
     assert.ok(isObject(found), wrong);
-    for (const [name, inside] of Object.entries(expected)) check(`${place}.${name}`, inside, found[name], variables);
+    for (const [name, inside] of Object.entries(expected)) check(`${path}.${name}`, inside, found[name], variables);
   } else if (Array.isArray(expected)) {
     assert.ok(Array.isArray(found) && found.length === expected.length, wrong);
-    expected.forEach((inside, index) => check(`${place}[${index}]`, inside, found[index], variables));
+    expected.forEach((inside, index) => check(`${path}[${index}]`, inside, found[index], variables));
   } else {
     assert.ok(found === (typeof expected === "string" ? fill(expected, variables) : expected), wrong);
   }
 }
 
-/** One matcher. */
-function special(place, name, argument, found, variables) {
-  const wrong = `${place}: ${JSON.stringify(found)}, expected ${name} ${JSON.stringify(argument)}`;
+/** Applies one matcher. */
+function special(path, name, argument, found, variables) {
+  const wrong = `${path}: ${JSON.stringify(found)}, expected ${name} ${JSON.stringify(argument)}`;
   if (name === "$absent") return assert.ok(found === undefined, wrong);
   assert.ok(found !== undefined, wrong);
   const matchers = {
@@ -76,13 +76,13 @@ function special(place, name, argument, found, variables) {
     $matches: () => assert.match(typeof found === "string" ? found : JSON.stringify(found), new RegExp(fill(argument, variables), "u"), wrong),
     $between: () => assert.ok(typeof found === "number" && argument[0] <= found && found <= argument[1], wrong),
     $length: () => assert.ok(Array.isArray(found) && found.length === argument, wrong),
-    $each: () => found.forEach((item, index) => check(`${place}[${index}]`, argument, item, variables)),
+    $each: () => found.forEach((item, index) => check(`${path}[${index}]`, argument, item, variables)),
     $only: () => {
       assert.ok(isObject(found) && Object.keys(found).every((key) => key in argument), wrong);
-      check(place, argument, found, variables);
+      check(path, argument, found, variables);
     },
     $capture: () => (variables[argument] = found),
   };
-  assert.ok(name in matchers, `${place}: no matcher ${name}`);
+  assert.ok(name in matchers, `${path}: no matcher ${name}`);
   return matchers[name]();
 }

@@ -1,8 +1,8 @@
-// Does the server answer the client as the scenarios say?
+// Runs the scenarios of the API through the transport of this client.
 
 import assert from "node:assert/strict";
 import { readFileSync, readdirSync } from "node:fs";
-import { request } from "node:http";
+import { request as httpRequest } from "node:http";
 import { join } from "node:path";
 import test from "node:test";
 
@@ -15,14 +15,14 @@ const FOLDER = join(ROOT, "api-scenarios");
 const FILES = readdirSync(FOLDER).filter((name) => name.endsWith(".json"));
 
 /**
- * What the client calls where `fetch` would mend a request before it is sent (a target that is no tidy path) or would not send it (a
- * GET with a body, TRACE).
+ * Returns a replacement for `fetch` that sends requests unchanged. `fetch` would normalize an unusual path, and would
+ * not send a GET with a body or a TRACE request.
  */
-const untouched = (base) => (url, { method, headers, body }) => {
+const unchanged = (base) => (url, { method, headers, body }) => {
   const { hostname, port } = new URL(base);
   return new Promise((resolve, reject) => {
     const options = { hostname, port, method, path: url.slice(base.length), headers: Object.fromEntries(headers) };
-    const sent = request(options, async (reply) => {
+    const sent = httpRequest(options, async (reply) => {
       const pieces = [];
       for await (const piece of reply) pieces.push(piece);
       const empty = [204, 304].includes(reply.statusCode);
@@ -35,26 +35,26 @@ const untouched = (base) => (url, { method, headers, body }) => {
 };
 
 function client(server, key, target, method, body) {
-  const tidy = target.startsWith("/") && new URL(server.url + target).href === server.url + target;
-  const plain = tidy && method !== "TRACE" && !(body !== undefined && (method === "GET" || method === "HEAD"));
-  return new Client(server.url, key, { retries: 0, ...(plain ? {} : { fetch: untouched(server.url) }) });
+  const isNormalized = target.startsWith("/") && new URL(server.url + target).href === server.url + target;
+  const fetchable = isNormalized && method !== "TRACE" && !(body !== undefined && (method === "GET" || method === "HEAD"));
+  return new Client(server.url, key, { retries: 0, ...(fetchable ? {} : { fetch: unchanged(server.url) }) });
 }
 
 async function runStep(server, step, keys, variables) {
-  const { request: wanted, expect: expected } = step;
-  // Blanks at the end of a header mean nothing, and this transport does not send them.
+  const { request, expect: expected } = step;
+  // Spaces at the ends of a header value have no meaning, and this transport does not send them.
   const headers = Object.fromEntries(
-    Object.entries(wanted.headers ?? {}).map(([name, value]) => [name, makeText(value, variables).trim()]),
+    Object.entries(request.headers ?? {}).map(([name, value]) => [name, makeText(value, variables).trim()]),
   );
   let body;
-  if ("body" in wanted) body = JSON.stringify(make(wanted.body, variables));
-  else if ("raw_body" in wanted) body = makeText(wanted.raw_body, variables);
-  const typed = Object.keys(headers).some((name) => name.toLowerCase() === "content-type");
-  if (body !== undefined && !typed) headers["Content-Type"] = "application/json";
-  const name = wanted.key ?? "publishable";
+  if ("body" in request) body = JSON.stringify(make(request.body, variables));
+  else if ("raw_body" in request) body = makeText(request.raw_body, variables);
+  const hasType = Object.keys(headers).some((name) => name.toLowerCase() === "content-type");
+  if (body !== undefined && !hasType) headers["Content-Type"] = "application/json";
+  const name = request.key ?? "publishable";
   const key = name === "none" ? "" : keys[name];
-  const target = makeText(wanted.path, variables);
-  const { method } = wanted;
+  const target = makeText(request.path, variables);
+  const { method } = request;
   const reply = await client(server, key, target, method, body).raw(target, { method, headers, ...(body === undefined ? {} : { body }) });
   const text = await reply.text();
   assert.equal(reply.status, expected.status, text.slice(0, 500));
@@ -66,11 +66,11 @@ async function runStep(server, step, keys, variables) {
   try {
     found = JSON.parse(text);
   } catch {
-    // Then it is compared as a text.
+    // A body that is not JSON is compared as a string.
   }
   if (reply.status >= 400 && method !== "HEAD") {
     const shape = { error: { $matches: "." }, code: { $is: "string" }, status: reply.status };
-    check("refusal", { $only: shape }, found, variables);
+    check("error", { $only: shape }, found, variables);
   }
   if ("body" in expected) check("body", expected.body, found, variables);
   if ("same_body_as" in expected) assert.equal(text, variables[expected.same_body_as]);
@@ -90,7 +90,7 @@ for (const file of FILES) {
         for (let turn = 0; turn < (step.repeat ?? 1); turn += 1) {
           variables.time = turn;
           await runStep(server, step, keys, variables);
-          // A key that a step has made can be used by its name.
+          // Later steps can use a key that this step created, by the name `made`.
           if (typeof variables.key === "string") keys.made = variables.key;
         }
       } catch (error) {
@@ -101,4 +101,4 @@ for (const file of FILES) {
   });
 }
 
-test("there are scenarios", () => assert.ok(FILES.length > 10));
+test("the scenarios are found", () => assert.ok(FILES.length > 10));

@@ -1,4 +1,5 @@
-// Servers for the tests: the real program on a fresh data directory, and one that answers what a test tells it to.
+// Servers for the tests: the real program with a new data directory, and a fake server with replies that a test
+// chooses.
 
 import assert from "node:assert/strict";
 import { execFileSync, spawn } from "node:child_process";
@@ -10,25 +11,25 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 
-// `cargo xtask test node` says where the sources and the program are.
+// `cargo xtask test node` sets the paths of the sources and of the program.
 export const ROOT = process.env.RENOWN_ROOT ?? fileURLToPath(new URL("../../..", import.meta.url));
 export const PROGRAM = process.env.RENOWN_PROGRAM ?? join(ROOT, "target/debug/renown");
 export const PACKAGE = fileURLToPath(new URL("..", import.meta.url));
 
-/** Without the settings of whoever runs the tests. */
+/** Returns the environment without the Renown and Node settings of the developer. */
 export function cleanEnvironment(more = {}) {
-  const kept = Object.entries(process.env).filter(([name]) => !name.startsWith("RENOWN_") && !name.startsWith("NODE_"));
-  return { ...Object.fromEntries(kept), RENOWN_DATA: "no such directory", ...more };
+  const others = Object.entries(process.env).filter(([name]) => !name.startsWith("RENOWN_") && !name.startsWith("NODE_"));
+  return { ...Object.fromEntries(others), RENOWN_DATA: "no such directory", ...more };
 }
 
-/** A directory that is gone when the test ends. */
+/** Creates a directory that is deleted when the test ends. */
 export function temporary(test) {
   const folder = mkdtempSync(join(tmpdir(), "renown-node-"));
   test.after(() => rmSync(folder, { recursive: true, force: true, maxRetries: 5 }));
   return folder;
 }
 
-/** A running server, stopped when the test ends. */
+/** A running server. It is stopped when the test ends. */
 export class Server {
   static async start(test, { settings = {}, data = join(temporary(test), "data"), listen = "127.0.0.1:0", first = true } = {}) {
     const server = new Server();
@@ -52,11 +53,11 @@ export class Server {
     return server;
   }
 
-  /** A key that `renown keys create` makes through the server. */
+  /** Creates a key with `renown keys create`. */
   createKey(kind, org) {
     const args = ["keys", "create", "--kind", kind, "--org", org, "--format", "json", "--server", this.url];
-    const made = execFileSync(PROGRAM, args, { env: cleanEnvironment({ RENOWN_KEY: this.secret }) });
-    return JSON.parse(made).key;
+    const output = execFileSync(PROGRAM, args, { env: cleanEnvironment({ RENOWN_KEY: this.secret }) });
+    return JSON.parse(output).key;
   }
 
   async stop() {
@@ -68,9 +69,12 @@ export class Server {
 export const OVERLOADED = [503, { error: "too much at once", code: "overloaded", status: 503 }, { "Retry-After": "0" }];
 export const UNAVAILABLE = [503, { error: "no disk", code: "store_unavailable", status: 503 }, { "Retry-After": "0" }];
 export const LIMITED = [429, { error: "too many", code: "rate_limited", status: 429 }, { "Retry-After": "1" }];
-export const TAKEN = [202, ({ events }) => ({ accepted: events.length, duplicates: 0, reputation_updates: [] }), {}];
+export const ACCEPTED = [202, ({ events }) => ({ accepted: events.length, duplicates: 0, reputation_updates: [] }), {}];
 
-/** Gives its answers in order, the last one again and again. A reply is a text, a value, or a function of the request's body. */
+/**
+ * Sends its answers in order, then repeats the last one. Records all requests. A reply is a string, a value, or a
+ * function of the request body.
+ */
 export class Fake {
   requests = [];
 
@@ -85,8 +89,8 @@ export class Fake {
         fake.requests.push({ method: request.method, path: request.url, headers: request.headers, body });
         const [status, reply, headers] = answers.length > 1 ? answers.shift() : answers[0];
         response.writeHead(status, { "X-Request-Id": "the-request", ...headers });
-        const said = typeof reply === "function" ? reply(body) : reply;
-        response.end(typeof said === "string" ? said : JSON.stringify(said));
+        const content = typeof reply === "function" ? reply(body) : reply;
+        response.end(typeof content === "string" ? content : JSON.stringify(content));
       });
     });
     fake.server.listen(0, "127.0.0.1");
@@ -96,7 +100,7 @@ export class Fake {
     return fake;
   }
 
-  /** The verdicts that came. */
+  /** The verdicts that arrived. */
   get events() {
     return this.requests.filter(({ path }) => path === "/v1/ingest").flatMap(({ body }) => body.events);
   }
@@ -107,16 +111,16 @@ export class Fake {
   }
 }
 
-/** Waits until something has happened. */
+/** Waits until a condition is true. */
 export async function waitFor(condition) {
-  const until = Date.now() + 30_000;
+  const deadline = Date.now() + 30_000;
   while (!condition()) {
-    assert.ok(Date.now() < until, "it never happened");
+    assert.ok(Date.now() < deadline, "the condition did not become true within 30 s");
     await new Promise((resolve) => setTimeout(resolve, 5));
   }
 }
 
-/** Runs a script as a program of its own, beside the package. */
+/** Runs a script in a new process, in the directory of the package. */
 export async function runScript(text, { type = "module", env = {}, cwd = PACKAGE } = {}) {
   const child = spawn(process.execPath, [`--input-type=${type}`, "-"], { cwd, env: cleanEnvironment(env), stdio: "pipe" });
   let [stdout, stderr] = ["", ""];

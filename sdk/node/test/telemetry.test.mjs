@@ -1,4 +1,4 @@
-// Do verdicts reach the server, whatever happens to it and to this process?
+// Tests that verdicts reach the server, whatever happens to the server and this process.
 
 import assert from "node:assert/strict";
 import { once } from "node:events";
@@ -8,12 +8,12 @@ import test from "node:test";
 
 import { Client, Engine, Telemetry } from "renown";
 
-import { Fake, LIMITED, OVERLOADED, Server, TAKEN, runScript, temporary, waitFor } from "./support.mjs";
+import { ACCEPTED, Fake, LIMITED, OVERLOADED, Server, runScript, temporary, waitFor } from "./support.mjs";
 
 const engine = Engine.default();
 const verdict = (output = "x", agentId = "a") => engine.evaluateSync({ agentId, output, tool: "t", latencyMs: 5 });
 
-test("a verdict arrives as it is", async (t) => {
+test("a verdict arrives unchanged", async (t) => {
   const server = await Server.start(t);
   const client = new Client(server.url, server.publishable);
   const telemetry = new Telemetry(client, { intervalS: 1000 });
@@ -26,15 +26,15 @@ test("a verdict arrives as it is", async (t) => {
   const [event] = events;
   assert.deepEqual([events.length, event.id, event.agent_id, event.tool_name], [1, result.evaluationId, "a", "t"]);
   assert.deepEqual([event.passed, event.created_at, event.latency_ms], [false, result.timestamp, 5]);
-  // A copy is a result as well, and a repeat is harmless.
+  // A copy of a result can be tracked, too. The server counts a repeated verdict once.
   telemetry.track(JSON.parse(JSON.stringify(result)));
   assert.ok(await telemetry.flush());
   assert.equal((await client.listEvents()).count, 1);
   await telemetry.shutdown();
 });
 
-test("events hold no payload", async (t) => {
-  const fake = await Fake.start(t, TAKEN);
+test("events contain no payload", async (t) => {
+  const fake = await Fake.start(t, ACCEPTED);
   const telemetry = new Telemetry(new Client(fake.url, "the-key"));
   telemetry.track({ ...verdict("marker@corp.io"), output: "marker", input: "marker" });
   assert.ok(await telemetry.flush());
@@ -43,8 +43,8 @@ test("events hold no payload", async (t) => {
   await telemetry.shutdown();
 });
 
-test("a full batch or the interval sends", async (t) => {
-  const fake = await Fake.start(t, TAKEN);
+test("verdicts are sent when a batch is full or the interval has passed", async (t) => {
+  const fake = await Fake.start(t, ACCEPTED);
   const client = new Client(fake.url, "k");
   const batched = new Telemetry(client, { intervalS: 1000, batch: 3 });
   for (let turn = 0; turn < 3; turn += 1) batched.track(verdict());
@@ -55,7 +55,7 @@ test("a full batch or the interval sends", async (t) => {
   await Promise.all([batched.shutdown(), timed.shutdown()]);
 });
 
-test("the server may be away and come back", async (t) => {
+test("verdicts wait while the server is down", async (t) => {
   const data = join(temporary(t), "data");
   const server = await Server.start(t, { data });
   await server.stop();
@@ -74,36 +74,36 @@ test("the server may be away and come back", async (t) => {
 });
 
 test("Retry-After of a busy server is obeyed", async (t) => {
-  const fake = await Fake.start(t, OVERLOADED, LIMITED, TAKEN);
+  const fake = await Fake.start(t, OVERLOADED, LIMITED, ACCEPTED);
   const telemetry = new Telemetry(new Client(fake.url, "k"), { intervalS: 0.01, onNotice: () => {} });
-  const began = Date.now();
+  const start = Date.now();
   telemetry.track(verdict());
   await waitFor(() => telemetry.waiting === 0);
-  assert.ok(Date.now() - began >= 999);
+  assert.ok(Date.now() - start >= 999);
   assert.deepEqual([fake.requests.length, telemetry.dropped], [3, 0]);
   await telemetry.shutdown();
 });
 
-test("a full buffer drops the oldest and counts it, or keeps it in the spool", async (t) => {
-  const gone = new Client("http://127.0.0.1:1", "k");
+test("a full buffer drops the oldest verdicts or spools them", async (t) => {
+  const closed = new Client("http://127.0.0.1:1", "k");
   const settings = { intervalS: 1000, batch: 10, buffer: 10, onNotice: () => {} };
-  const telemetry = new Telemetry(gone, settings);
+  const telemetry = new Telemetry(closed, settings);
   for (let turn = 0; turn < 25; turn += 1) telemetry.track(verdict());
   assert.ok(telemetry.dropped >= 15);
   await telemetry.shutdown(0.1);
   const spool = join(temporary(t), "spool");
-  const spooled = new Telemetry(gone, { ...settings, spool });
+  const spooled = new Telemetry(closed, { ...settings, spool });
   for (let turn = 0; turn < 25; turn += 1) spooled.track(verdict());
   await spooled.shutdown(1);
   assert.equal(spooled.dropped, 0);
-  const fake = await Fake.start(t, TAKEN);
-  // What the other one left behind is taken over.
+  const fake = await Fake.start(t, ACCEPTED);
+  // The new sender adopts the spool of the old one.
   const next = new Telemetry(new Client(fake.url, "k"), { intervalS: 0.05, spool });
   await waitFor(() => fake.events.length === 25);
   await next.shutdown();
 });
 
-test("what is spooled first outlives a program that is killed", async (t) => {
+test("verdicts that are spooled first survive when the program is killed", async (t) => {
   for (const signal of ["SIGKILL", "SIGTERM"]) {
     const spool = join(temporary(t), "spool");
     const run = await runScript(`
@@ -114,15 +114,15 @@ test("what is spooled first outlives a program that is killed", async (t) => {
       setInterval(() => {}, 1000);
     `);
     assert.equal(run.signal, signal, run.stderr);
-    const fake = await Fake.start(t, TAKEN);
+    const fake = await Fake.start(t, ACCEPTED);
     const next = new Telemetry(new Client(fake.url, "k"), { intervalS: 0.05, spool });
     await waitFor(() => fake.events.length === 3);
     await next.shutdown();
   }
 });
 
-test("shutdown may be repeated, and nothing throws afterwards", async (t) => {
-  const fake = await Fake.start(t, TAKEN);
+test("after shutdown nothing throws and verdicts are dropped", async (t) => {
+  const fake = await Fake.start(t, ACCEPTED);
   const notices = [];
   const telemetry = new Telemetry(new Client(fake.url, "k"), { intervalS: 1000, onNotice: (message) => notices.push(message) });
   telemetry.track(verdict());
@@ -131,25 +131,25 @@ test("shutdown may be repeated, and nothing throws afterwards", async (t) => {
   assert.equal(fake.events.length, 1);
   telemetry.track(verdict());
   assert.equal(telemetry.dropped, 1);
-  for (const nonsense of ["no verdict", undefined, null, {}, { agentId: 1n }]) telemetry.track(nonsense);
+  for (const nonsense of ["not a verdict", undefined, null, {}, { agentId: 1n }]) telemetry.track(nonsense);
   assert.equal(notices.filter((message) => message.startsWith("a verdict was not tracked")).length, 5);
 });
 
-test("many flushes at once leave room for others", async (t) => {
+test("many flushes at the same time do not block the thread pool of Node", async (t) => {
   const telemetry = new Telemetry(new Client("http://127.0.0.1:1", "k"), { intervalS: 1000, onNotice: () => {} });
   telemetry.track(verdict());
   const flushes = Array.from({ length: 20 }, () => telemetry.flush(1));
-  const began = performance.now();
+  const start = performance.now();
   await engine.evaluate({ agentId: "a", output: "x".repeat(50_000) });
-  assert.ok(performance.now() - began < 900, "the pool of Node was taken");
+  assert.ok(performance.now() - start < 900, "the flushes blocked the thread pool of Node");
   assert.deepEqual(new Set(await Promise.all(flushes)), new Set([false]));
   await telemetry.shutdown(0.1);
 });
 
-test("the end of a program sends what waits", async (t) => {
+test("waiting verdicts are sent when the program exits", async (t) => {
   const endings = ["", "process.exit(0);", "process.exitCode = 0;", "setTimeout(() => {}, 20);"];
   for (const ending of endings) {
-    const fake = await Fake.start(t, TAKEN);
+    const fake = await Fake.start(t, ACCEPTED);
     const { code, stderr } = await runScript(`
       import { Client, Engine, Telemetry } from "renown";
       const telemetry = new Telemetry(new Client(${JSON.stringify(fake.url)}, "k"), { intervalS: 1000 });
@@ -161,7 +161,7 @@ test("the end of a program sends what waits", async (t) => {
   }
 });
 
-test("what process.exit() loses is said, and several have one time limit together", async (t) => {
+test("verdicts that process.exit() loses are reported, and several senders share one time limit", async (t) => {
   const silent = createServer(() => {}).listen(0, "127.0.0.1");
   t.after(() => silent.close());
   await once(silent, "listening");
@@ -179,32 +179,32 @@ test("what process.exit() loses is said, and several have one time limit togethe
     process.exit(3);
   `;
   const lost = "2 verdicts were not delivered when the program ended\n";
-  const gone = "http://127.0.0.1:1";
+  const closed = "http://127.0.0.1:1";
   const table = [
-    [1, "{}", gone, "", `renown: ${lost}`],
-    [1, "{ onNotice: (text) => writeSync(1, text + '\\n') }", gone, lost, ""],
-    [1, `{ spool: ${JSON.stringify(join(folder, "spool"))} }`, gone, "", ""],
+    [1, "{}", closed, "", `renown: ${lost}`],
+    [1, "{ onNotice: (text) => writeSync(1, text + '\\n') }", closed, lost, ""],
+    [1, `{ spool: ${JSON.stringify(join(folder, "spool"))} }`, closed, "", ""],
     [3, "{}", `http://127.0.0.1:${silent.address().port}`, "", `renown: ${lost}`.repeat(3)],
   ];
   for (const [count, options, url, stdout, stderr] of table) {
-    const began = Date.now();
+    const start = Date.now();
     const run = await runScript(script(count, options, url));
     assert.deepEqual([run.code, run.stdout, run.stderr], [3, stdout, stderr], options);
-    assert.ok(Date.now() - began < 9_500, "one after the other");
+    assert.ok(Date.now() - start < 9_500, "the senders were shut down one after the other");
   }
 });
 
 test("telemetry alone does not keep a program running", async () => {
-  const began = Date.now();
+  const start = Date.now();
   const { code, stderr } = await runScript(`
     import { Client, Telemetry } from "renown";
     new Telemetry(new Client("http://127.0.0.1:1", "k"), { intervalS: 1000 });
   `);
   assert.equal(code, 0, stderr);
-  assert.ok(Date.now() - began < 30_000);
+  assert.ok(Date.now() - start < 30_000);
 });
 
-test("settings that make no sense", () => {
+test("invalid settings are rejected", () => {
   const client = new Client("http://127.0.0.1:1", "k");
   for (const [settings, message] of [
     [{ batch: 0 }, /^batch: 0/],

@@ -1,4 +1,4 @@
-"""What a program that gates its agents' outputs looks like."""
+"""A program that gates the output of its agents."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from renown import AsyncClient, Client, Context, Engine, GateFailed, Telemetry, 
 
 @gate("short")
 def short(context: Context) -> dict[str, object]:
-    """A gate of its own."""
+    """A custom gate: fails on outputs of 10 000 characters or more."""
     length = len(str(context.output))
     return {"passed": length < 10_000, "reason": f"{length} characters"}
 
 
 async def main() -> None:
-    """Gates a tool, and sends the verdicts to a server."""
+    """Gates a tool and sends the verdicts to a server."""
     engine = Engine([gates.pii(), gates.latency(max_ms=2000), short], budget_ms=50)
     async with AsyncClient("http://127.0.0.1:7070") as client, Telemetry(client, spool="spool") as telemetry:
 
@@ -32,7 +32,7 @@ async def main() -> None:
 
 
 def scores() -> list[int]:
-    """The scores of all agents."""
+    """Returns the scores of all agents."""
     with Client() as client:
         return [agent["score"] for agent in client.iter_agents(sort="score")]
 

@@ -1,7 +1,7 @@
-//! The gates in process.
+//! Runs the gates in the Python process.
 //!
-//! Small outputs are judged with the interpreter's lock held, since giving it away and getting it back costs more than the
-//! gates. From `DETACH_BYTES` on, other threads of Python run meanwhile.
+//! Small outputs are judged while holding the interpreter's lock, because releasing and retaking it costs more than the
+//! gates. For outputs of `DETACH_BYTES` or more the lock is released, so that other Python threads can run.
 
 use std::path::PathBuf;
 
@@ -14,7 +14,7 @@ use crate::SettingsError;
 use crate::json;
 use crate::result::Judged;
 
-/// An output from so many bytes on is judged without the interpreter's lock.
+/// Size of output and input, in bytes, from which they are judged without the interpreter's lock.
 const DETACH_BYTES: usize = 4096;
 
 /// A set of gates.
@@ -24,10 +24,10 @@ pub(crate) struct Engine {
 }
 
 #[pymethods]
-#[expect(clippy::needless_pass_by_value, reason = "what Python gives is copied out of it, so it is owned")]
+#[expect(clippy::needless_pass_by_value, reason = "arguments from Python are copied, so they are owned")]
 impl Engine {
-    /// The gates of a list by their names, with the tables that a file would have as JSON. Without names, those of
-    /// `Engine.default()`. Those in `customs` are run by the caller.
+    /// Builds the gates with these names. `settings` holds the tables of a settings file as JSON. Without names, builds
+    /// the gates of `Engine.default()`. The caller runs the gates in `customs`.
     #[new]
     #[pyo3(signature = (settings, names, customs))]
     fn new(settings: &str, names: Option<Vec<String>>, customs: Vec<String>) -> PyResult<Self> {
@@ -35,27 +35,28 @@ impl Engine {
         Ok(Self { engine })
     }
 
-    /// The gates that a file has for a place. Those of the caller that its set does not name stand after it.
+    /// Builds the gates that a settings file defines for a place. Custom gates that its set does not name are added at
+    /// the end.
     #[staticmethod]
     fn from_file(path: PathBuf, place: &str, customs: Vec<String>) -> PyResult<Self> {
         let engine = embed::Engine::from_file(&path, place, &customs).map_err(not_built)?;
         Ok(Self { engine })
     }
 
-    /// Raises what `evaluate` would raise for these.
+    /// Raises the error that `evaluate` would raise for these arguments.
     #[staticmethod]
     #[pyo3(signature = (agent_id, tool))]
     fn check(agent_id: &str, tool: Option<&str>) -> PyResult<()> {
-        Subject::new(agent_id, tool, None, None, None).map(|_| ()).map_err(not_allowed)
+        Subject::new(agent_id, tool, None, None, None).map(|_| ()).map_err(invalid)
     }
 
-    /// The names of its gates, in the order in which they run.
+    /// Names of the gates, in the configured order.
     #[getter]
     fn names(&self) -> Vec<String> {
         self.engine.names()
     }
 
-    /// The time that a whole evaluation may take.
+    /// Time budget of an evaluation, in milliseconds.
     #[getter]
     fn budget_ms(&self) -> u64 {
         u64::try_from(self.engine.budget().as_millis()).unwrap_or(u64::MAX)
@@ -67,11 +68,12 @@ impl Engine {
         self.engine.fail_fast()
     }
 
-    /// Judges one output. `run` gets the names of the caller's gates and the seconds that are left, and gives what they said.
-    #[pyo3(signature = (agent_id, output, tool, input, latency_ms, tmax_ms, started_at, run))]
+    /// Judges one output. `run_customs` gets the names of the custom gates and the seconds left, and returns one
+    /// outcome per gate.
+    #[pyo3(signature = (agent_id, output, tool, input, latency_ms, tmax_ms, started_at, run_customs))]
     #[expect(
         clippy::too_many_arguments,
-        reason = "one for each field of the context; the Python side names them"
+        reason = "one argument per field of the context; the Python side uses keywords"
     )]
     fn evaluate(
         &self,
@@ -83,20 +85,20 @@ impl Engine {
         latency_ms: Option<f64>,
         tmax_ms: Option<u64>,
         started_at: Option<u64>,
-        run: Option<&Bound<'_, PyAny>>,
+        run_customs: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Judged> {
-        let subject = Subject::new(agent_id, tool, latency_ms, tmax_ms, started_at).map_err(not_allowed)?;
+        let subject = Subject::new(agent_id, tool, latency_ms, tmax_ms, started_at).map_err(invalid)?;
         let text = json::text("output", output)?;
         let input = input.map(|input| json::text("input", input)).transpose()?;
-        let evaluation = self.start(py, subject, &text, input.as_deref()).map_err(machine)?;
+        let evaluation = self.start(py, subject, &text, input.as_deref()).map_err(machine_failed)?;
         let names = evaluation.customs();
-        let said: Vec<Said> = match run {
+        let outcomes: Vec<Said> = match run_customs {
             Some(run) if !names.is_empty() => {
                 run.call1((names, evaluation.left().as_secs_f64()))?.extract()?
             }
             _ => Vec::new(),
         };
-        let mut judged = evaluation.finish(said).map_err(machine)?;
+        let mut judged = evaluation.finish(outcomes).map_err(machine_failed)?;
         let output = match judged.verdict.redacted.take() {
             Some(redacted) => py.import("json")?.call_method1("loads", (redacted,))?,
             None => output.clone(),
@@ -122,7 +124,7 @@ impl Engine {
     }
 }
 
-#[expect(clippy::needless_pass_by_value, reason = "the signature is the one that `map_err` wants")]
+#[expect(clippy::needless_pass_by_value, reason = "`map_err` passes the error by value")]
 fn not_built(error: BuildError) -> PyErr {
     match error {
         BuildError::File(_) => PyOSError::new_err(error.to_string()),
@@ -130,12 +132,12 @@ fn not_built(error: BuildError) -> PyErr {
     }
 }
 
-#[expect(clippy::needless_pass_by_value, reason = "the signature is the one that `map_err` wants")]
-fn not_allowed(error: FieldError) -> PyErr {
+#[expect(clippy::needless_pass_by_value, reason = "`map_err` passes the error by value")]
+fn invalid(error: FieldError) -> PyErr {
     PyValueError::new_err(error.to_string())
 }
 
-#[expect(clippy::needless_pass_by_value, reason = "the signature is the one that `map_err` wants")]
-fn machine(error: MachineError) -> PyErr {
+#[expect(clippy::needless_pass_by_value, reason = "`map_err` passes the error by value")]
+fn machine_failed(error: MachineError) -> PyErr {
     PyRuntimeError::new_err(error.to_string())
 }

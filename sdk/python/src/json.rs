@@ -1,16 +1,16 @@
-//! Python values as JSON text.
+//! Converts Python values to JSON text.
 //!
 //! | Python | JSON |
 //! |---|---|
-//! | `None`, `bool`, `str`, `float` | the same; NaN and the infinities are refused |
-//! | `int` | its digits, however many |
+//! | `None`, `bool`, `str`, `float` | the same; NaN and infinities are errors |
+//! | `int` | its digits, without a limit on their number |
 //! | `list`, `tuple` | an array |
-//! | `dict` | an object; keys that are `int`, `float`, `bool` or `None` become texts, as `json.dumps` does it |
+//! | `dict` | an object; keys of type `int`, `float`, `bool` or `None` become strings, as in `json.dumps` |
 //! | a dataclass | an object of its fields |
-//! | something with `model_dump` | what that gives: a model of pydantic |
+//! | an object with `model_dump`, such as a pydantic model | the return value of `model_dump` |
 //!
-//! Everything else is refused by name: a guess would be judged in place of what was meant. Nothing is merged or reordered, so
-//! gates see every key that is there.
+//! Every other type is an error that names the type: gates must judge the value that the caller means, not a guess.
+//! Keys are neither merged nor reordered, so gates see all of them.
 
 use std::cell::RefCell;
 
@@ -21,12 +21,12 @@ use serde::ser::{Error as _, SerializeMap, SerializeSeq};
 use serde::{Serialize, Serializer};
 use serde_json::value::{RawValue, to_raw_value};
 
-/// Deeper values are refused, which is also how a value ends that contains itself. Gates look at 128 levels.
+/// Maximum depth of a value. It also stops at a value that contains itself. Gates read 128 levels.
 const DEPTH_MAX: u32 = 256;
 
-/// The text of a value; `name` is what an error calls it.
+/// Converts a value to JSON text. `name` is the name of the value in errors.
 pub(crate) fn text(name: &str, value: &Bound<'_, PyAny>) -> PyResult<Box<RawValue>> {
-    // The usual output is a text, and the usual text needs no second look.
+    // A fast path for the most common output: a string that is valid Unicode.
     if let Ok(text) = value.cast::<PyString>()
         && let Ok(text) = text.to_str()
     {
@@ -39,10 +39,11 @@ pub(crate) fn text(name: &str, value: &Bound<'_, PyAny>) -> PyResult<Box<RawValu
     })
 }
 
+/// A Python value that serializes as JSON.
 struct Json<'a, 'py> {
     value: &'a Bound<'py, PyAny>,
     depth: u32,
-    /// What Python raised on the way, to be raised again as it was.
+    /// The exception that Python code raised during the conversion, to raise it again unchanged.
     raised: &'a RefCell<Option<PyErr>>,
 }
 
@@ -51,7 +52,8 @@ impl<'py> Json<'_, 'py> {
         Json { value, depth: self.depth + 1, raised: self.raised }
     }
 
-    fn kept<T, E: serde::ser::Error>(&self, result: PyResult<T>) -> Result<T, E> {
+    /// Remembers the exception of a failed call.
+    fn catch<T, E: serde::ser::Error>(&self, result: PyResult<T>) -> Result<T, E> {
         result.map_err(|error| {
             self.raised.replace(Some(error));
             E::custom("raised")
@@ -72,9 +74,9 @@ impl<'py> Json<'_, 'py> {
 
     fn dict<S: Serializer>(&self, dict: &Bound<'py, PyDict>, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(None)?;
-        // A copy of its items: what is called on the way, or another thread, may change the dictionary.
+        // A copy of the items, because a called method or another thread may change the dictionary.
         for item in dict.items() {
-            let (key, value): (Bound<'py, PyAny>, Bound<'py, PyAny>) = self.kept(item.extract())?;
+            let (key, value): (Bound<'py, PyAny>, Bound<'py, PyAny>) = self.catch(item.extract())?;
             map.serialize_key(&Key(&self.inside(&key)))?;
             map.serialize_value(&self.inside(&value))?;
         }
@@ -85,9 +87,9 @@ impl<'py> Json<'_, 'py> {
         if let Ok(text) = text.to_str() {
             return serializer.serialize_str(text);
         }
-        // Half a surrogate pair has no UTF-8, and an escape in JSON.
+        // UTF-8 cannot encode half a surrogate pair, but JSON can escape it.
         let dumped = text.py().import("json").and_then(|json| json.call_method1("dumps", (text,)));
-        let dumped: String = self.kept(dumped.and_then(|dumped| dumped.extract()))?;
+        let dumped: String = self.catch(dumped.and_then(|dumped| dumped.extract()))?;
         RawValue::from_string(dumped).map_err(S::Error::custom)?.serialize(serializer)
     }
 
@@ -95,22 +97,22 @@ impl<'py> Json<'_, 'py> {
         if let Ok(number) = int.extract::<i64>() {
             return serializer.serialize_i64(number);
         }
-        let digits = self.kept(digits(int))?;
+        let digits = self.catch(digits(int))?;
         RawValue::from_string(digits).map_err(S::Error::custom)?.serialize(serializer)
     }
 
-    /// What is no JSON itself and stands for something that is.
+    /// Converts dataclasses and models. Any other type is an error.
     fn other<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let value = self.value;
         if !value.is_instance_of::<PyType>() {
             if value.hasattr("__dataclass_fields__").unwrap_or(false) {
                 let names =
                     value.getattr("__dataclass_fields__").and_then(|fields| fields.try_iter()?.collect());
-                let names: Vec<Bound<'_, PyAny>> = self.kept(names)?;
+                let names: Vec<Bound<'_, PyAny>> = self.catch(names)?;
                 let mut map = serializer.serialize_map(Some(names.len()))?;
                 for name in names {
-                    let name: Bound<'_, PyString> = self.kept(name.cast_into().map_err(Into::into))?;
-                    let field = self.kept(value.getattr(&name))?;
+                    let name: Bound<'_, PyString> = self.catch(name.cast_into().map_err(Into::into))?;
+                    let field = self.catch(value.getattr(&name))?;
                     map.serialize_key(&Key(&self.inside(name.as_any())))?;
                     map.serialize_value(&self.inside(&field))?;
                 }
@@ -118,8 +120,8 @@ impl<'py> Json<'_, 'py> {
             }
             if value.hasattr("model_dump").unwrap_or(false) {
                 let options = PyDict::new(value.py());
-                self.kept(options.set_item("mode", "json"))?;
-                let dumped = self.kept(value.call_method("model_dump", (), Some(&options)))?;
+                self.catch(options.set_item("mode", "json"))?;
+                let dumped = self.catch(value.call_method("model_dump", (), Some(&options)))?;
                 return self.inside(&dumped).serialize(serializer);
             }
         }
@@ -127,14 +129,14 @@ impl<'py> Json<'_, 'py> {
         let kind = kind.map_or_else(|_| "this".to_owned(), |name| name.to_string());
         let allowed =
             "expected None, bool, int, float, str, list, tuple, dict, a dataclass or a pydantic model";
-        Err(S::Error::custom(format_args!("a value of type {kind} is no JSON, {allowed}")))
+        Err(S::Error::custom(format_args!("a value of type {kind} is not JSON, {allowed}")))
     }
 }
 
 impl Serialize for Json<'_, '_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         if self.depth > DEPTH_MAX {
-            let message = format_args!("nested deeper than {DEPTH_MAX} levels, or it contains itself");
+            let message = format_args!("nested deeper than {DEPTH_MAX} levels, or contains itself");
             return Err(S::Error::custom(message));
         }
         let value = self.value;
@@ -150,7 +152,7 @@ impl Serialize for Json<'_, '_> {
             match float.value() {
                 number if number.is_finite() => serializer.serialize_f64(number),
                 number => {
-                    Err(S::Error::custom(format_args!("{number} is no JSON, expected a finite number")))
+                    Err(S::Error::custom(format_args!("{number} is not JSON, expected a finite number")))
                 }
             }
         } else if let Ok(dict) = value.cast::<PyDict>() {
@@ -172,7 +174,7 @@ impl Serialize for Key<'_, '_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let value = self.0.value;
         if let Ok(text) = value.cast::<PyString>() {
-            // A key cannot be raw JSON, so half a surrogate pair becomes the mark of what cannot be read.
+            // A key cannot be raw JSON, so half a surrogate pair becomes the replacement character.
             return match text.to_str() {
                 Ok(text) => serializer.serialize_str(text),
                 Err(_) => serializer.serialize_str(&text.to_string_lossy()),
@@ -183,25 +185,26 @@ impl Serialize for Key<'_, '_> {
         } else if let Ok(flag) = value.cast::<PyBool>() {
             serializer.serialize_str(if flag.is_true() { "true" } else { "false" })
         } else if value.is_instance_of::<PyInt>() {
-            serializer.serialize_str(&self.0.kept::<_, S::Error>(digits(value))?)
+            serializer.serialize_str(&self.0.catch::<_, S::Error>(digits(value))?)
         } else if value.is_instance_of::<PyFloat>() {
-            let text = self.0.kept::<_, S::Error>(value.repr())?;
+            let text = self.0.catch::<_, S::Error>(value.repr())?;
             serializer.serialize_str(&text.to_string_lossy())
         } else {
             let kind = value.get_type().name();
             let kind = kind.map_or_else(|_| "this".to_owned(), |name| name.to_string());
-            Err(S::Error::custom(format_args!("a key of type {kind} is no JSON, expected str")))
+            Err(S::Error::custom(format_args!("a key of type {kind} is not JSON, expected str")))
         }
     }
 }
 
-/// An integer as it is written, also where its class prints something else. `str` would refuse more than 4300 digits.
+/// Returns the digits of an integer, even if its class prints something else. By default Python converts at most 4300
+/// digits.
 fn digits(int: &Bound<'_, PyAny>) -> PyResult<String> {
     let plain = int.py().get_type::<PyInt>();
     match plain.call_method1("__repr__", (int,)).and_then(|text| text.extract()) {
         Ok(text) => Ok(text),
         Err(_) => Err(PyValueError::new_err(
-            "an int of more digits than Python prints, see sys.set_int_max_str_digits",
+            "an int has more digits than Python converts, see sys.set_int_max_str_digits",
         )),
     }
 }

@@ -1,15 +1,15 @@
-//! `renown._native`: what the Python package does in Rust.
+//! `renown._native`: the native module of the Python package.
 //!
 //! | module | is |
 //! |---|---|
-//! | `engine` | the gates, of `renown-embed` |
-//! | `json` | Python values as the JSON text that gates see |
-//! | `result` | what an evaluation found |
-//! | `restored` | results as text and back, for pickle |
-//! | `telemetry` | verdicts on their way to a server |
+//! | `engine` | the gates of `renown-embed` |
+//! | `json` | converts Python values to the JSON text that gates read |
+//! | `result` | the result of an evaluation |
+//! | `restored` | converts results to text and back, for pickle |
+//! | `telemetry` | sends verdicts to a server |
 //!
-//! The Python side (`python/renown`) holds what is better said in Python: signatures, gates that are functions of Python, and
-//! everything `async`.
+//! The Python side (`python/renown`) has what is easier to write in Python: signatures, custom gates, and everything
+//! `async`.
 
 mod engine;
 mod json;
@@ -21,9 +21,9 @@ use pyo3::create_exception;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
-create_exception!(renown, SettingsError, PyValueError, "Gates or their options that are not allowed.");
+create_exception!(renown, SettingsError, PyValueError, "Raised for invalid gates or gate options.");
 
-/// What the package does in Rust.
+/// The native module of the package.
 #[pymodule]
 #[pyo3(name = "_native")]
 mod renown_native {

@@ -1,4 +1,5 @@
-//! Results as text and back, for pickle. The text of a result is the event that a server gets, so it has no payload.
+//! Converts results to text and back, for pickle. The text of a result is the event that a server receives, so it
+//! contains no payload.
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -11,6 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::result::GateResult;
 
+/// A result in the format of the API.
 #[derive(Deserialize)]
 struct Event {
     evaluation_id: EvaluationId,
@@ -23,7 +25,7 @@ struct Event {
     timestamp: Timestamp,
 }
 
-/// The result of a gate, as the API writes it.
+/// The result of one gate in the format of the API.
 #[derive(Deserialize, Serialize)]
 pub(crate) struct Gate {
     name: String,
@@ -41,18 +43,18 @@ impl From<&GateResult> for Gate {
     }
 }
 
-/// As text.
+/// Converts the result of a gate to text.
 pub(crate) fn text(gate: &Gate) -> PyResult<String> {
     serde_json::to_string(gate).map_err(damaged)
 }
 
-/// The result of a gate in a text.
+/// Parses the result of a gate.
 pub(crate) fn gate(text: &str) -> PyResult<GateResult> {
     let Gate { name, passed, latency_ms, reason, skipped } = serde_json::from_str(text).map_err(damaged)?;
     Ok(GateResult { name, passed, latency_ms, reason, skipped })
 }
 
-/// What an evaluation found, in a text.
+/// Parses the result of an evaluation.
 pub(crate) fn judged(text: &str) -> PyResult<embed::Judged> {
     let Event {
         evaluation_id,
@@ -74,5 +76,5 @@ pub(crate) fn judged(text: &str) -> PyResult<embed::Judged> {
 }
 
 fn damaged<E: core::fmt::Display>(error: E) -> PyErr {
-    PyValueError::new_err(format!("a result that is damaged: {error}"))
+    PyValueError::new_err(format!("damaged result: {error}"))
 }

@@ -1,4 +1,4 @@
-//! What an evaluation found, as Python sees it.
+//! The Python classes for the results of an evaluation.
 
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
@@ -13,15 +13,15 @@ use crate::restored;
 #[pyclass(frozen, eq, module = "renown", get_all)]
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct GateResult {
-    /// The name by which the gate is configured.
+    /// Name of the gate in the configuration.
     pub(crate) name: String,
-    /// Whether it passed; a skipped gate passes.
+    /// Whether the gate passed. A skipped gate counts as passed.
     pub(crate) passed: bool,
-    /// How long it took.
+    /// Time that the gate took, in milliseconds.
     pub(crate) latency_ms: f64,
-    /// Why it failed or was skipped, in the gate's own words.
+    /// Why the gate failed or was skipped.
     pub(crate) reason: Option<String>,
-    /// Whether it had nothing to say.
+    /// Whether the gate was skipped.
     pub(crate) skipped: bool,
 }
 
@@ -39,7 +39,7 @@ impl From<&Found> for GateResult {
 
 #[pymethods]
 impl GateResult {
-    /// As the API writes it: what is absent is left out.
+    /// Returns the result in the format of the API. Absent values are left out.
     fn to_dict<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let dict = PyDict::new(py);
         dict.set_item("name", &self.name)?;
@@ -54,7 +54,7 @@ impl GateResult {
         Ok(dict)
     }
 
-    /// For pickle.
+    /// Supports pickle.
     fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, (String,))> {
         let gate = restored::Gate::from(self);
         Ok((py.import("renown._engine")?.getattr("_restored_gate")?, (restored::text(&gate)?,)))
@@ -76,35 +76,35 @@ impl GateResult {
     }
 }
 
-/// What an evaluation found. It is true when the output passed.
+/// The result of an evaluation. It is true if the output passed.
 #[pyclass(frozen, module = "renown", name = "Result")]
 pub(crate) struct Judged {
     pub(crate) judged: embed::Judged,
-    /// The output, redacted where a gate did so. Never part of what is sent.
+    /// The output, redacted if a gate redacted it. It is never sent.
     pub(crate) output: Py<PyAny>,
 }
 
 #[pymethods]
 impl Judged {
-    /// The id of this evaluation.
+    /// Id of this evaluation.
     #[getter]
     fn evaluation_id(&self) -> &str {
         self.judged.evaluation_id.as_str()
     }
 
-    /// Whose output it is.
+    /// Agent that returned the output.
     #[getter]
     fn agent_id(&self) -> &str {
         self.judged.agent_id.as_str()
     }
 
-    /// The tool that made it.
+    /// Tool that returned the output.
     #[getter]
     fn tool(&self) -> Option<&str> {
         self.judged.tool.as_ref().map(ToolName::as_str)
     }
 
-    /// How long the agent took, if that was said.
+    /// Latency of the agent in milliseconds, at most 60 000. `None` if it was not given.
     #[getter]
     fn latency_ms(&self) -> Option<f64> {
         self.judged.latency.map(ms)
@@ -116,37 +116,37 @@ impl Judged {
         self.judged.verdict.passed
     }
 
-    /// One result a gate, in the configured order.
+    /// One result per gate, in the configured order.
     #[getter]
     fn gates(&self) -> Vec<GateResult> {
         self.judged.verdict.gates.iter().map(Into::into).collect()
     }
 
-    /// The gates that failed.
+    /// Results of the gates that failed.
     #[getter]
     fn failed(&self) -> Vec<GateResult> {
         self.judged.verdict.gates.iter().filter(|gate| !gate.passed).map(Into::into).collect()
     }
 
-    /// How long the whole took.
+    /// Time that the whole evaluation took, in milliseconds.
     #[getter]
     fn total_latency_ms(&self) -> f64 {
         ms(self.judged.verdict.total)
     }
 
-    /// When it happened, RFC 3339 in UTC.
+    /// Time of the evaluation, RFC 3339 in UTC.
     #[getter]
     fn timestamp(&self) -> String {
         self.judged.timestamp.to_string()
     }
 
-    /// The output, with what gates redacted; the very object that was given if they redacted nothing.
+    /// The output, redacted if a gate redacted it. Otherwise it is the same object that was evaluated.
     #[getter]
     fn output(&self, py: Python<'_>) -> Py<PyAny> {
         self.output.clone_ref(py)
     }
 
-    /// The verdict as an event of `POST /v1/ingest`. It has no part of the output or the input.
+    /// Returns the verdict as an event for `POST /v1/ingest`. It contains no part of the output or the input.
     fn to_dict<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let dict = PyDict::new(py);
         dict.set_item("evaluation_id", self.evaluation_id())?;
@@ -168,7 +168,7 @@ impl Judged {
         Ok(dict)
     }
 
-    /// For pickle: the verdict without its output, which may be anything.
+    /// Supports pickle. The output is left out, because it can be an object that pickle does not support.
     fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, (String,))> {
         let text = self.judged.event().json().to_owned();
         Ok((py.import("renown._engine")?.getattr("_restored")?, (text,)))

@@ -1,4 +1,4 @@
-//! Verdicts on their way to a server: `renown-shipping`, as Python sees it.
+//! The Python class that sends verdicts to a server, on top of `renown-shipping`.
 
 use std::mem::ManuallyDrop;
 use std::path::PathBuf;
@@ -13,8 +13,8 @@ use crate::result::Judged;
 
 /// Sends verdicts in the background.
 ///
-/// It is never dropped: in a forked child its thread does not exist and its lock may be held for ever, so an end in order
-/// would wait for nobody. The Python side shuts it down where there is a thread to do so.
+/// The inner value is never dropped. A drop shuts the sender down, which hangs in a forked child: its thread does not
+/// exist there, and its lock may be held forever. The Python side calls `shutdown` in processes that have the thread.
 #[pyclass(frozen, module = "renown._native")]
 pub(crate) struct Telemetry(ManuallyDrop<Shipping>);
 
@@ -34,26 +34,26 @@ impl Telemetry {
         let interval = seconds("interval_s", interval_s)?;
         let destination = Destination { server, key };
         let settings = Settings { interval, batch, buffer, spool, spool_first, ..Settings::default() };
-        let shipping = embed::ship(&destination, &settings, tell)
-            .map_err(|error| PyOSError::new_err(format!("no thread for telemetry: {error}")))?;
+        let shipping = embed::ship(&destination, &settings, log_notice)
+            .map_err(|error| PyOSError::new_err(format!("cannot start the telemetry thread: {error}")))?;
         Ok(Self(ManuallyDrop::new(shipping)))
     }
 
-    /// Takes a verdict and returns at once.
+    /// Queues a verdict and returns immediately.
     fn track(&self, judged: &Judged) {
         self.0.track(judged.judged.event());
     }
 
-    /// Waits until what was tracked so far is delivered. False if that takes longer, if something got lost, or if `stopped`
-    /// says so. A signal, such as Ctrl-C, is raised.
+    /// Waits until every verdict tracked so far is delivered. Returns false after the timeout, if a verdict was lost,
+    /// or when `is_cancelled` returns true. Raises the exception of a signal handler, such as the one for Ctrl-C.
     #[expect(clippy::needless_pass_by_value, reason = "PyO3 gives no reference that outlives the lock")]
-    fn flush(&self, py: Python<'_>, timeout_s: f64, stopped: Option<Py<PyAny>>) -> PyResult<bool> {
+    fn flush(&self, py: Python<'_>, timeout_s: f64, is_cancelled: Option<Py<PyAny>>) -> PyResult<bool> {
         let timeout = seconds("timeout_s", timeout_s)?;
         let mut raised = None;
         let go_on = || {
             Python::attach(|py| {
-                let go_on = py.check_signals().and_then(|()| match &stopped {
-                    Some(stopped) => Ok(!stopped.bind(py).call0()?.is_truthy()?),
+                let go_on = py.check_signals().and_then(|()| match &is_cancelled {
+                    Some(is_cancelled) => Ok(!is_cancelled.bind(py).call0()?.is_truthy()?),
                     None => Ok(true),
                 });
                 go_on.unwrap_or_else(|error| {
@@ -66,25 +66,25 @@ impl Telemetry {
         raised.map_or(Ok(done), Err)
     }
 
-    /// Begins the end without waiting for it.
+    /// Starts the shutdown without waiting for it.
     fn begin_shutdown(&self, py: Python<'_>) {
         py.detach(|| self.0.begin_shutdown());
     }
 
-    /// Tries once more to deliver what waits, and ends.
+    /// Tries once more to deliver the waiting verdicts, then ends.
     fn shutdown(&self, py: Python<'_>, timeout_s: f64) -> PyResult<()> {
         let timeout = seconds("timeout_s", timeout_s)?;
         py.detach(|| self.0.shutdown(timeout));
         Ok(())
     }
 
-    /// Events that were lost for lack of room, or that the server refused and nobody keeps.
+    /// Number of verdicts that were dropped because the buffer was full, or rejected by the server and not saved.
     #[getter]
     fn dropped(&self) -> u64 {
         self.0.dropped()
     }
 
-    /// Events of which it is not known yet that the server has them.
+    /// Number of verdicts that are not yet delivered, rejected or dropped.
     #[getter]
     fn waiting(&self) -> u64 {
         self.0.waiting()
@@ -95,13 +95,13 @@ fn seconds(name: &str, seconds: f64) -> PyResult<Duration> {
     embed::seconds(seconds).map_err(|error| PyValueError::new_err(format!("{name}: {error}")))
 }
 
-/// To the log of Python, unless the interpreter is about to end.
-#[expect(clippy::needless_pass_by_value, reason = "the signature is the one that a sender wants")]
-fn tell(notice: Notice) {
+/// Logs a notice to the Python logger `renown`, unless the interpreter is shutting down.
+#[expect(clippy::needless_pass_by_value, reason = "`embed::ship` passes the notice by value")]
+fn log_notice(notice: Notice) {
     let logged = Python::try_attach(|py| {
         let logger = py.import("logging")?.call_method1("getLogger", ("renown",))?;
         logger.call_method1("warning", ("%s", notice.to_string())).map(|_| ())
     });
-    // There is nobody else to tell.
+    // There is no other place to report a failure of the logger.
     drop(logged);
 }

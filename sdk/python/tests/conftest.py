@@ -1,4 +1,4 @@
-"""A server of its own for each test that wants one: the real program on a fresh data directory."""
+"""Fixtures that start servers: the real program, with a new data directory per server."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[3]
-# `cargo xtask test python` says where the program is.
+# `cargo xtask test python` sets the path of the program.
 PROGRAM = Path(os.environ.get("RENOWN_PROGRAM", ROOT / "target" / "debug" / "renown"))
 
 
 def clean_environment(more: dict[str, str] | None = None) -> dict[str, str]:
-    """Without the settings of whoever runs the tests."""
-    kept = {name: value for name, value in os.environ.items() if not name.startswith("RENOWN_")}
-    return {**kept, "RENOWN_DATA": "no such directory", **(more or {})}
+    """Returns the environment without the Renown settings of the developer."""
+    others = {name: value for name, value in os.environ.items() if not name.startswith("RENOWN_")}
+    return {**others, "RENOWN_DATA": "no such directory", **(more or {})}
 
 
 class Server:
-    """A running server. It is stopped when the test ends."""
+    """A running server. The fixture `start` stops it when the test ends."""
 
     def __init__(self, data: Path, settings: dict[str, str] | None = None, listen: str = "127.0.0.1:0") -> None:
         first = not data.exists()
@@ -52,12 +52,12 @@ class Server:
         return line
 
     def create_key(self, kind: str, org: str) -> str:
-        """A key that `renown keys create` makes through the server."""
+        """Creates a key with `renown keys create`."""
         command = ["keys", "create", "--kind", kind, "--org", org, "--format", "json", "--server", self.url]
-        made = subprocess.run(
+        run = subprocess.run(
             [PROGRAM, *command], env=clean_environment({"RENOWN_KEY": self.secret}), check=True, capture_output=True
         )
-        return str(json.loads(made.stdout)["key"])
+        return str(json.loads(run.stdout)["key"])
 
     def stop(self) -> None:
         self.process.terminate()
@@ -69,7 +69,7 @@ class Server:
 
 @pytest.fixture
 def start(tmp_path: Path) -> Iterator[Callable[..., Server]]:
-    """Starts servers, each on a fresh data directory unless it is named."""
+    """Starts servers. Each gets a new data directory, unless the test names one."""
     running: list[Server] = []
 
     def start(

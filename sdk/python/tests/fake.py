@@ -1,4 +1,4 @@
-"""A server that answers what a test tells it to."""
+"""A fake server with the replies that a test chooses."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ UNAVAILABLE = (503, {"error": "no disk", "code": "store_unavailable", "status": 
 LIMITED = (429, {"error": "too many", "code": "rate_limited", "status": 429}, {"Retry-After": "1"})
 
 
-def taken(body: Any) -> Any:
-    """As a server answers that has counted all events."""
+def accepted_reply(body: Any) -> Any:
+    """Returns the reply of a server that accepted all events."""
     return {"accepted": len(body["events"]), "duplicates": 0, "reputation_updates": []}
 
 
-TAKEN: tuple[int, Any, dict[str, str]] = (202, taken, {})
+ACCEPTED: tuple[int, Any, dict[str, str]] = (202, accepted_reply, {})
 
 Answer = tuple[int, Any, dict[str, str]]
 
 
 class Fake:
-    """Gives its answers in order, the last one again and again."""
+    """Sends its answers in order, then repeats the last one. Records all requests."""
 
     def __init__(self, *answers: Answer) -> None:
         self.answers = list(answers)

@@ -1,4 +1,4 @@
-"""Runs the files of `api-scenarios`; its README has the format."""
+"""Builds requests and checks replies of the files in `api-scenarios`. The README there describes the format."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ Variables = dict[str, Any]
 
 
 def fill(text: str, variables: Variables) -> str:
-    """Puts variables into a text: `${name}`."""
+    """Replaces each `${name}` in a string with the variable."""
 
     def value(found: re.Match[str]) -> str:
-        known = variables[found[1]]
-        return known if isinstance(known, str) else json.dumps(known)
+        variable = variables[found[1]]
+        return variable if isinstance(variable, str) else json.dumps(variable)
 
     return re.sub(r"\$\{([^}]*)\}", value, text)
 
 
 def make(value: Any, variables: Variables) -> Any:
-    """The value with what has to be computed in it made: `$text`, `$list`, and variables."""
+    """Returns the value with `$text`, `$list` and variables replaced."""
     if isinstance(value, str):
         return fill(value, variables)
     if isinstance(value, list):
@@ -39,7 +39,7 @@ def make(value: Any, variables: Variables) -> Any:
 
 
 def make_text(value: Any, variables: Variables) -> str:
-    """A text, or an array of texts and `[text, times]`."""
+    """Builds a string from a string, or from an array of strings and `[string, times]`."""
     if isinstance(value, str):
         return fill(value, variables)
     parts = (
@@ -51,32 +51,32 @@ def make_text(value: Any, variables: Variables) -> str:
 MISSING = object()
 
 
-def check(place: str, expected: Any, found: Any, variables: Variables) -> None:
-    """Fails where what was found is not what is expected. Captures on the way."""
+def check(path: str, expected: Any, found: Any, variables: Variables) -> None:
+    """Checks that a value is as expected, and stores the values of `$capture`."""
     if isinstance(expected, dict) and any(name.startswith("$") for name in expected):
         for name, argument in expected.items():
-            special(place, name, argument, found, variables)
+            special(path, name, argument, found, variables)
         return
-    assert found is not MISSING, f"{place}: nothing, expected {expected!r}"
+    assert found is not MISSING, f"{path}: nothing, expected {expected!r}"
     if isinstance(expected, str):
         expected = fill(expected, variables)
     if isinstance(expected, dict):
-        assert isinstance(found, dict), f"{place}: {found!r}, expected an object"
+        assert isinstance(found, dict), f"{path}: {found!r}, expected an object"
         for name, inside in expected.items():
-            check(f"{place}.{name}", inside, found.get(name, MISSING), variables)
+            check(f"{path}.{name}", inside, found.get(name, MISSING), variables)
     elif isinstance(expected, list):
-        assert isinstance(found, list) and len(found) == len(expected), f"{place}: {found!r}, expected {expected!r}"
+        assert isinstance(found, list) and len(found) == len(expected), f"{path}: {found!r}, expected {expected!r}"
         for index, inside in enumerate(expected):
-            check(f"{place}[{index}]", inside, found[index], variables)
+            check(f"{path}[{index}]", inside, found[index], variables)
     else:
-        # A bool is an int of Python, and no number of JSON.
+        # In Python a bool is an int; in JSON it is not a number.
         same = expected == found and isinstance(expected, bool) == isinstance(found, bool)
-        assert same, f"{place}: {found!r}, expected {expected!r}"
+        assert same, f"{path}: {found!r}, expected {expected!r}"
 
 
-def special(place: str, name: str, argument: Any, found: Any, variables: Variables) -> None:
-    """One matcher."""
-    wrong = f"{place}: {'nothing' if found is MISSING else repr(found)}, expected {name} {argument!r}"
+def special(path: str, name: str, argument: Any, found: Any, variables: Variables) -> None:
+    """Applies one matcher."""
+    wrong = f"{path}: {'nothing' if found is MISSING else repr(found)}, expected {name} {argument!r}"
     if name == "$absent":
         assert found is MISSING, wrong
         return
@@ -92,18 +92,18 @@ def special(place: str, name: str, argument: Any, found: Any, variables: Variabl
         assert isinstance(found, list) and len(found) == argument, wrong
     elif name == "$each":
         for index, item in enumerate(found):
-            check(f"{place}[{index}]", argument, item, variables)
+            check(f"{path}[{index}]", argument, item, variables)
     elif name == "$only":
         assert isinstance(found, dict) and found.keys() <= argument.keys(), wrong
-        check(place, argument, found, variables)
+        check(path, argument, found, variables)
     elif name == "$capture":
         variables[argument] = found
     else:
-        raise AssertionError(f"{place}: no matcher {name}")
+        raise AssertionError(f"{path}: no matcher {name}")
 
 
 def is_kind(kind: str, found: Any) -> bool:
-    """The kinds of `$is`."""
+    """Checks the kind of a value, for `$is`."""
     kinds: dict[str, type | tuple[type, ...]] = {
         "string": str, "boolean": bool, "null": type(None), "array": list, "object": dict,
     }  # fmt: skip

@@ -1,4 +1,4 @@
-"""Does the client have every route, and say clearly what went wrong?"""
+"""Tests that the client has a method for every route, and that its errors are clear."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 from conftest import ROOT, Server
-from fake import LIMITED, OVERLOADED, TAKEN, UNAVAILABLE, Fake
+from fake import ACCEPTED, LIMITED, OVERLOADED, UNAVAILABLE, Fake
 
 from renown import AsyncClient, Client, Engine, RenownError, StreamEvent
 
@@ -20,7 +20,7 @@ OK = (200, {"status": "ok", "version": "1"}, {})
 EVENT: Any = {"agent_id": "a", "passed": True, "total_latency_ms": 1}
 
 
-def test_every_operation_of_the_document_is_a_method() -> None:
+def test_every_operation_of_the_openapi_document_is_a_method() -> None:
     document = json.loads((ROOT / "crates/server/openapi.json").read_text())
     for methods in document["paths"].values():
         for operation in methods.values():
@@ -29,7 +29,7 @@ def test_every_operation_of_the_document_is_a_method() -> None:
                 assert callable(getattr(Client, name)) and callable(getattr(AsyncClient, name)), name
 
 
-def test_a_tour_of_a_real_server(server: Server) -> None:
+def test_the_common_operations_work_on_a_real_server(server: Server) -> None:
     agent = "a/b c?é"
     with Client(server.url, server.secret) as client:
         assert client.health()["status"] == "ok" and client.ready()["status"] == "ready"
@@ -59,11 +59,11 @@ def test_verdicts_of_the_engine_can_be_ingested(server: Server) -> None:
         assert [event["passed"] for event in client.iter_events(agent_id="a")] == [False, True]
 
 
-def test_pages_are_read_as_they_are_used(server: Server) -> None:
+def test_an_iterator_reads_all_pages(server: Server) -> None:
     with Client(server.url, server.publishable) as client:
-        client.ingest(events=[{**EVENT, "tool": f"t{place}"} for place in range(25)])
+        client.ingest(events=[{**EVENT, "tool": f"t{index}"} for index in range(25)])
         tools = [event.get("tool_name") for event in client.iter_events(page_size=10, agent_id="a")]
-        assert tools == [f"t{place}" for place in reversed(range(25))]
+        assert tools == [f"t{index}" for index in reversed(range(25))]
 
     async def main() -> int:
         async with AsyncClient(server.url, server.publishable) as client:
@@ -72,7 +72,7 @@ def test_pages_are_read_as_they_are_used(server: Server) -> None:
     assert asyncio.run(main()) == 25
 
 
-def test_an_idempotency_key_makes_a_repeat_harmless(server: Server) -> None:
+def test_a_repeat_with_an_idempotency_key_returns_the_first_reply(server: Server) -> None:
     with Client(server.url, server.publishable) as client:
         first = client.evaluate(agent_id="a", output="x", idempotency_key="k1")
         assert client.evaluate(agent_id="a", output="x", idempotency_key="k1") == first
@@ -81,14 +81,14 @@ def test_an_idempotency_key_makes_a_repeat_harmless(server: Server) -> None:
         assert raised.value.code == "conflict"
 
 
-def test_the_stream_of_scores(server: Server) -> None:
+def test_the_stream_delivers_scores(server: Server) -> None:
     found: list[StreamEvent] = []
     with Client(server.url, server.publishable) as client, Client(server.url, server.publishable) as other:
         events = client.stream()
         stop = threading.Event()
 
         def evaluate() -> None:
-            # Until the listener is there to hear it.
+            # Repeats, because the stream may not be open yet.
             while not stop.wait(0.02):
                 other.evaluate(agent_id="a", output="x")
 
@@ -110,16 +110,16 @@ def test_the_stream_of_scores(server: Server) -> None:
                     await asyncio.sleep(0.02)
                     await client.evaluate(agent_id="b", output="x")
 
-            talking = asyncio.create_task(evaluate())
+            evaluating = asyncio.create_task(evaluate())
             async for event in client.stream():
-                talking.cancel()
+                evaluating.cancel()
                 return event
         raise AssertionError("the stream ended")
 
     assert asyncio.run(main()).data["agent_id"] == "b"
 
 
-def test_a_refusal_is_an_error_with_all_that_is_known(server: Server) -> None:
+def test_an_error_reply_raises_with_code_status_and_request_id(server: Server) -> None:
     with Client(server.url, server.publishable) as client:
         with pytest.raises(RenownError, match=r"agent_id.*\(validation_error\)") as raised:
             client.evaluate(agent_id="", output="x")
@@ -141,7 +141,7 @@ def test_the_key_comes_from_the_environment_and_is_never_shown(monkeypatch: pyte
 
 
 def outcome(way: str, call: Any, url: str, **options: Any) -> Any:
-    """What a call gives or raises, with one of the two clients."""
+    """Returns what a call returns or raises, with the sync or the async client."""
 
     def sync() -> Any:
         with Client(url, "k", **options) as client:
@@ -159,22 +159,22 @@ def outcome(way: str, call: Any, url: str, **options: Any) -> Any:
 
 @pytest.mark.parametrize("way", ["sync", "async"])
 @pytest.mark.parametrize(
-    ("answers", "call", "options", "tries", "code"),
+    ("answers", "call", "options", "attempts", "code"),
     [
-        ([OVERLOADED, TAKEN], "ingest", {}, 2, None),
+        ([OVERLOADED, ACCEPTED], "ingest", {}, 2, None),
         ([OVERLOADED], "ingest", {"retries": 1}, 2, "overloaded"),
-        ([UNAVAILABLE, TAKEN], "ingest", {}, 1, "store_unavailable"),
-        ([UNAVAILABLE, TAKEN], "ingest_once", {}, 2, None),
+        ([UNAVAILABLE, ACCEPTED], "ingest", {}, 1, "store_unavailable"),
+        ([UNAVAILABLE, ACCEPTED], "ingest_once", {}, 2, None),
         ([UNAVAILABLE, OK], "health", {}, 2, None),
-        ([LIMITED, TAKEN], "ingest", {}, 2, None),
+        ([LIMITED, ACCEPTED], "ingest", {}, 2, None),
         ([LIMITED], "ingest", {"retry_wait_max": 0.5}, 1, "rate_limited"),
         ([(500, {"error": "oh", "code": "internal", "status": 500}, {})], "health", {}, 1, "internal"),
         ([(200, b"<html>", {})], "health", {}, 1, "bad_reply"),
         ([(502, b"<html>", {})], "health", {}, 1, "bad_reply"),
     ],
 )
-def test_what_is_tried_again(
-    way: str, answers: Any, call: str, options: Any, tries: int, code: str | None
+def test_only_requests_that_are_safe_to_repeat_are_retried(
+    way: str, answers: Any, call: str, options: Any, attempts: int, code: str | None
 ) -> None:
     calls = {
         "health": lambda client: client.health(),
@@ -183,22 +183,22 @@ def test_what_is_tried_again(
     }
     with Fake(*answers) as fake:
         found = outcome(way, calls[call], fake.url, **options)
-        assert len(fake.requests) == tries
+        assert len(fake.requests) == attempts
     assert (found.code if isinstance(found, RenownError) else None) == code
 
 
 def test_retry_after_is_obeyed() -> None:
     with Fake(LIMITED, OK) as fake, Client(fake.url, "k") as client:
-        began = time.monotonic()
+        start = time.monotonic()
         client.health()
-        assert time.monotonic() - began >= 1
+        assert time.monotonic() - start >= 1
 
 
 @pytest.mark.parametrize("way", ["sync", "async"])
-def test_nobody_there_and_no_answer(way: str) -> None:
+def test_a_closed_port_is_unreachable_and_a_silent_server_times_out(way: str) -> None:
     with Fake(OK) as fake:
-        gone = fake.url
-    found = outcome(way, lambda client: client.health(), gone, retries=0)
+        closed = fake.url
+    found = outcome(way, lambda client: client.health(), closed, retries=0)
     assert isinstance(found, RenownError) and (found.code, found.status) == ("unreachable", None)
     with socket.create_server(("127.0.0.1", 0)) as silent:
         url = f"http://127.0.0.1:{silent.getsockname()[1]}"
@@ -208,24 +208,24 @@ def test_nobody_there_and_no_answer(way: str) -> None:
 
 def test_errors_can_be_pickled() -> None:
     error = RenownError("no", code="rate_limited", status=429, request_id="r", retry_after=1.5)
-    again = pickle.loads(pickle.dumps(error))
-    assert (type(again), vars(again), str(again)) == (RenownError, vars(error), str(error))
+    copy = pickle.loads(pickle.dumps(error))
+    assert (type(copy), vars(copy), str(copy)) == (RenownError, vars(error), str(error))
 
 
 @pytest.mark.parametrize("kind", [Client, AsyncClient])
-def test_a_key_or_an_address_that_is_none(kind: Any) -> None:
+def test_an_invalid_key_or_address_is_rejected(kind: Any) -> None:
     for key in ["hidden\nkey", "hidden key", "hidden\u00e9"]:
-        with pytest.raises(ValueError, match="key: 1?[0-9] characters, not all") as raised:
+        with pytest.raises(ValueError, match="key: 1?[0-9] characters, expected only visible ASCII") as raised:
             kind("http://127.0.0.1:1", key)
         assert "hidden" not in str(raised.value)
     assert kind("http://127.0.0.1:1", " k\n")._key == "k"
     for url in ["127.0.0.1:7070", "localhost", "ftp://a", "http://", "http://a:99999", "http://a:port", ""]:
-        with pytest.raises(ValueError, match="base_url: .*expected something like http://"):
+        with pytest.raises(ValueError, match="base_url: .*expected a URL such as http://"):
             kind(url, "k")
 
 
 @pytest.mark.parametrize("way", ["sync", "async"])
-def test_mistakes_of_the_caller_and_replies_that_are_none(way: str) -> None:
+def test_an_invalid_argument_is_not_sent_and_an_invalid_reply_is_an_error(way: str) -> None:
     with Fake(OK) as fake:
         for key in ["a\nb", "\u00e9"]:
             with pytest.raises(ValueError, match="idempotency_key: "):

@@ -1,4 +1,4 @@
-"""Does the engine judge as the server does, and take every value that JSON can say?"""
+"""Tests that the engine judges like the server, and accepts every value that has a JSON form."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def test_the_default_set_is_that_of_the_api() -> None:
     }
 
 
-def test_a_result_says_everything_and_no_payload() -> None:
+def test_a_result_has_all_fields_and_no_payload() -> None:
     output = {"to": "bob@corp.io"}
     result = Engine.default().evaluate(agent_id="a1", output=output, tool="mail", latency_ms=12.5)
     assert not result and not result.passed
@@ -44,15 +44,15 @@ def test_a_result_says_everything_and_no_payload() -> None:
     assert isinstance(result.gates[0], GateResult) and result.gates[0].passed
     assert 0 <= result.total_latency_ms <= 60_000
     assert len(result.evaluation_id) == 16 and result.timestamp.endswith("Z")
-    said = result.to_dict()
-    assert list(said) == [
+    event = result.to_dict()
+    assert list(event) == [
         "evaluation_id", "agent_id", "tool", "passed", "gates", "total_latency_ms", "latency_ms", "timestamp",
     ]  # fmt: skip
-    assert said["gates"][1]["reason"] == "email address detected in output"
-    assert "bob" not in json.dumps(said) and "bob" not in repr(result)
+    assert event["gates"][1]["reason"] == "email address detected in output"
+    assert "bob" not in json.dumps(event) and "bob" not in repr(result)
 
 
-def test_ids_sort_by_time_and_differ() -> None:
+def test_every_evaluation_has_its_own_id() -> None:
     engine = Engine.default()
     ids = [engine.evaluate(agent_id="a", output="x").evaluation_id for _ in range(200)]
     assert len(set(ids)) == 200
@@ -64,12 +64,12 @@ class Report:
     pages: tuple[int, ...]
 
 
-class Colour(str, enum.Enum):
+class Color(str, enum.Enum):
     RED = "red"
 
 
 class Model:
-    """What a model of pydantic looks like from outside."""
+    """The part of a pydantic model that the engine uses."""
 
     def model_dump(self, mode: str) -> dict[str, Any]:
         return {"mail": "bob@corp.io", "mode": mode}
@@ -79,28 +79,28 @@ class Model:
     "output",
     [
         "text", 1, 2**80, -(10**4000), 0.5, True, {"a": None}, [1, "two", [3.0]], ("a", "b"), {1: "x", None: 2, True: 3, 1.5: 4},
-        Report("x", (1, 2)), Colour.RED, "half a \ud800 pair", {"half \ud800": "\udfff"}, "\0 é 😀", [[[]], {}, "x"],
+        Report("x", (1, 2)), Color.RED, "half a \ud800 pair", {"half \ud800": "\udfff"}, "\0 é 😀", [[[]], {}, "x"],
     ],
 )  # fmt: skip
-def test_values_that_json_can_say(output: Any) -> None:
+def test_values_with_a_json_form_are_accepted(output: Any) -> None:
     assert Engine.default().evaluate(agent_id="a", output=output).passed
 
 
-def test_every_text_is_seen() -> None:
+def test_gates_see_every_string_in_a_value() -> None:
     engine = Engine([gates.pii()], budget_ms=60_000)
     mail = "bob@corp.io"
     for output in [mail, [mail], (mail,), {mail: 1}, {"a": {"b": mail}}, Report(mail, ()), Model(), json.dumps([mail])]:
         assert reasons(engine, output)["pii"] == "email address detected in output", output
 
 
-def test_what_is_no_json_is_refused_by_name() -> None:
+def test_values_without_a_json_form_are_rejected_with_their_type() -> None:
     itself: list[Any] = []
     itself.append(itself)
     engine = Engine.default()
     for output, part in [
-        (float("nan"), "output: NaN is no JSON"),
-        ([float("-inf")], "-inf is no JSON"),
-        (b"bytes", "a value of type bytes is no JSON, expected None, bool"),
+        (float("nan"), "output: NaN is not JSON"),
+        ([float("-inf")], "-inf is not JSON"),
+        (b"bytes", "a value of type bytes is not JSON, expected None, bool"),
         ({"when": object()}, "a value of type object"),
         ({(1, 2): 3}, "a key of type tuple"),
         (Report, "a value of type type"),
@@ -112,7 +112,7 @@ def test_what_is_no_json_is_refused_by_name() -> None:
         engine.evaluate(agent_id="a", output="x", input=float("nan"))
 
 
-def test_what_python_raises_on_the_way_is_raised() -> None:
+def test_an_exception_during_the_conversion_passes_through() -> None:
     class Broken:
         def model_dump(self, mode: str) -> None:
             raise KeyError("broken")
@@ -121,7 +121,7 @@ def test_what_python_raises_on_the_way_is_raised() -> None:
         Engine.default().evaluate(agent_id="a", output=[Broken()])
 
 
-def test_bad_arguments_are_named() -> None:
+def test_errors_name_the_invalid_argument() -> None:
     engine = Engine.default()
     for more, part in [
         ({"agent_id": ""}, "agent_id: .*expected 1 to 200"),
@@ -133,7 +133,7 @@ def test_bad_arguments_are_named() -> None:
             engine.evaluate(**{"agent_id": "a", "output": "x", **more})
 
 
-def test_options_of_gates() -> None:
+def test_options_change_what_gates_find() -> None:
     engine = Engine(
         [
             gates.pii(email=False, name="numbers"),
@@ -156,7 +156,7 @@ def test_options_of_gates() -> None:
     }
 
 
-def test_settings_that_are_refused_name_the_key() -> None:
+def test_errors_name_the_invalid_setting() -> None:
     for make, part in [
         (lambda: Engine([]), "gates: no gates, expected at least one"),
         (lambda: Engine([gates.pii(), gates.pii()]), 'gates: "pii" is listed twice, expected each name once'),
@@ -167,19 +167,19 @@ def test_settings_that_are_refused_name_the_key() -> None:
         (lambda: Engine([gate(f"g{number}", lambda _: True) for number in range(51)]), "51 of them, expected at most 50"),
         (lambda: Engine([gates.latency(max_ms=-1)]), "gate.latency.max_ms: -1, expected"),
         (lambda: Engine([gates.pii()], budget_ms=0), "gates.budget_ms: 0, expected"),
-        (lambda: Engine([gates.BuiltIn("x", "unheard")]), "gate.x.kind: "),
-        (lambda: Engine([lambda _: True]), "expected what `gates.pii"),  # type: ignore[list-item]
+        (lambda: Engine([gates.BuiltIn("x", "unknown")]), "gate.x.kind: "),
+        (lambda: Engine([lambda _: True]), "expected built-in gates, such as `gates.pii"),  # type: ignore[list-item]
     ]:
         with pytest.raises(SettingsError, match=part):
             make()
 
 
-def test_fail_fast() -> None:
+def test_fail_fast_skips_the_gates_after_a_failure() -> None:
     engine = Engine([gates.pii(), gates.content()], fail_fast=True)
     assert reasons(engine, "bob@corp.io")["content"] == "renown:aborted"
 
 
-def test_settings_of_a_file(tmp_path: Path) -> None:
+def test_a_settings_file_defines_gates(tmp_path: Path) -> None:
     (tmp_path / "answer.json").write_text('{"type": "string"}')
     file = tmp_path / "renown.toml"
     file.write_text(
@@ -198,11 +198,11 @@ def test_settings_of_a_file(tmp_path: Path) -> None:
     file.write_text("\n[gates\n")
     with pytest.raises(SettingsError, match="line 2"):
         Engine.from_file(file)
-    with pytest.raises(OSError, match="none.toml"):
-        Engine.from_file(tmp_path / "none.toml")
+    with pytest.raises(OSError, match="missing.toml"):
+        Engine.from_file(tmp_path / "missing.toml")
 
 
-def test_a_large_output_leaves_other_threads_their_turn() -> None:
+def test_other_threads_run_while_a_large_output_is_judged() -> None:
     engine, output = Engine([gates.pii()], budget_ms=60_000), "clean words " * 4_000_000
     turns, done = 0, threading.Event()
 
@@ -222,7 +222,7 @@ def test_a_large_output_leaves_other_threads_their_turn() -> None:
     assert during > 10
 
 
-def test_the_event_loop_is_not_held() -> None:
+def test_a_large_output_does_not_block_the_event_loop() -> None:
     engine, output = Engine([gates.pii()], budget_ms=60_000), "clean words " * 4_000_000
 
     async def main() -> int:
@@ -248,7 +248,7 @@ def test_async_errors_are_raised_where_they_are_awaited() -> None:
         asyncio.run(engine.aevaluate(agent_id="a", output=float("nan")))
 
 
-def test_redacted_outputs() -> None:
+def test_a_redacting_gate_passes_and_returns_the_redacted_output() -> None:
     engine = Engine([gates.pii(mode="redact"), gates.secrets(mode="redact")], budget_ms=60_000)
     result = engine.evaluate(agent_id="a", output=["mail bob@corp.io", {"n": 2**70}, ("x",)])
     assert result.passed and reasons(engine, "bob@corp.io")["pii"] == "redacted 1 email address"
@@ -279,7 +279,7 @@ def test_every_kind_of_gate_can_be_built() -> None:
     assert late.passed and [found.reason for found in late.gates[:4]] == [None, None, "tmax budget nearly spent", "renown:tmax"]
 
 
-def test_the_proxy_set_only_observes_injection_with_gates_of_python_too(tmp_path: Path) -> None:
+def test_the_proxy_set_only_observes_injection_even_with_custom_gates(tmp_path: Path) -> None:
     file = tmp_path / "renown.toml"
     file.write_text("[gates]\nbudget_ms = 5000\n")
     engine = Engine.from_file(file, "proxy", gates=[gate("mine", lambda _: True)])
@@ -288,7 +288,7 @@ def test_the_proxy_set_only_observes_injection_with_gates_of_python_too(tmp_path
     assert (reasons(engine, output)["injection"] or "").startswith("observed: ")
 
 
-def test_a_gate_of_a_file_is_not_replaced(tmp_path: Path) -> None:
+def test_a_custom_gate_cannot_replace_a_gate_of_a_file(tmp_path: Path) -> None:
     file = tmp_path / "renown.toml"
     file.write_text('[gate.mail]\nkind = "pii"\n')
     for name in ["pii", "mail"]:
@@ -296,12 +296,12 @@ def test_a_gate_of_a_file_is_not_replaced(tmp_path: Path) -> None:
             Engine.from_file(file, gates=[gate(name, lambda _: True)])
 
 
-def test_a_long_latency_is_judged() -> None:
+def test_a_latency_above_one_minute_is_judged_and_reported_as_one_minute() -> None:
     result = Engine([gates.latency(max_ms=50_000)]).evaluate(agent_id="a", output="x", latency_ms=130_000)
     assert not result.passed and result.latency_ms == 60_000
 
 
-def test_an_output_that_changes_while_it_is_read() -> None:
+def test_an_output_may_change_while_it_is_converted() -> None:
     class Model:
         def model_dump(self, mode: str) -> str:
             output[f"more{len(output)}"] = 1
@@ -313,6 +313,6 @@ def test_an_output_that_changes_while_it_is_read() -> None:
 
 def test_results_can_be_pickled() -> None:
     result = Engine.default().evaluate(agent_id="a", output="bob@corp.io", tool="t", latency_ms=5)
-    again = pickle.loads(pickle.dumps(result))
-    assert again.to_dict() == result.to_dict() and again.output is None and not again.passed
+    copy = pickle.loads(pickle.dumps(result))
+    assert copy.to_dict() == result.to_dict() and copy.output is None and not copy.passed
     assert pickle.loads(pickle.dumps(result.gates)) == result.gates

@@ -1,4 +1,4 @@
-"""Does the decorator gate what a function returns?"""
+"""Tests that the decorator gates the return value of a function."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ import pytest
 from renown import Engine, GateFailed, Result, gated, gates
 
 
-class Tracked:
-    """Telemetry as far as the decorator knows it."""
+class FakeTelemetry:
+    """The part of `Telemetry` that the decorator uses."""
 
     def __init__(self) -> None:
         self.results: list[Result] = []
@@ -27,9 +27,9 @@ class Tracked:
 ENGINE = Engine([gates.pii()], budget_ms=60_000)
 
 
-def test_a_good_output_is_returned_as_it_is() -> None:
+def test_an_output_that_passes_is_returned_unchanged() -> None:
     output = {"fine": True}
-    tracked: Any = Tracked()
+    tracked: Any = FakeTelemetry()
 
     @gated(ENGINE, agent_id="a1", telemetry=tracked)
     def search(query: str, *, limit: int = 3) -> dict[str, bool]:
@@ -44,8 +44,8 @@ def test_a_good_output_is_returned_as_it_is() -> None:
     assert search.__doc__ == "Finds." and "limit" in inspect.signature(search).parameters
 
 
-def test_a_bad_output_raises_and_is_tracked() -> None:
-    tracked: Any = Tracked()
+def test_an_output_that_fails_raises_and_is_tracked() -> None:
+    tracked: Any = FakeTelemetry()
 
     @gated(ENGINE, agent_id="a1", tool="mail", telemetry=tracked)
     def read() -> str:
@@ -56,7 +56,7 @@ def test_a_bad_output_raises_and_is_tracked() -> None:
     assert raised.value.result is tracked.results[0] and raised.value.result.tool == "mail"
 
 
-def test_other_ways_to_fail() -> None:
+def test_on_fail_returns_the_output_or_a_replacement() -> None:
     def read() -> str:
         return "bob@corp.io"
 
@@ -66,20 +66,20 @@ def test_other_ways_to_fail() -> None:
         gated(ENGINE, agent_id="a", on_fail="ignore")  # type: ignore[arg-type]
 
 
-def test_an_async_function() -> None:
+def test_an_async_function_is_gated() -> None:
     @gated(ENGINE, agent_id="a1")
     async def read(address: str) -> str:
         await asyncio.sleep(0)
         return address
 
     assert inspect.iscoroutinefunction(read)
-    assert asyncio.run(read("nobody")) == "nobody"
+    assert asyncio.run(read("bob")) == "bob"
     with pytest.raises(GateFailed):
         asyncio.run(read("bob@corp.io"))
 
 
-def test_what_the_function_raises_is_left_alone() -> None:
-    tracked: Any = Tracked()
+def test_an_exception_of_the_function_passes_through() -> None:
+    tracked: Any = FakeTelemetry()
 
     @gated(ENGINE, agent_id="a1", telemetry=tracked)
     def broken() -> str:
@@ -90,7 +90,7 @@ def test_what_the_function_raises_is_left_alone() -> None:
     assert tracked.results == []
 
 
-def test_the_input_of_gates_that_look_at_it() -> None:
+def test_gates_get_the_input_of_the_function() -> None:
     engine = Engine([gates.schema({"required": ["query"]}, target="input")], budget_ms=60_000)
 
     @gated(engine, agent_id="a1", input=lambda query: {"query": query})
@@ -102,8 +102,8 @@ def test_the_input_of_gates_that_look_at_it() -> None:
         gated(engine, agent_id="a1", input=lambda: {})(lambda: "x")()
 
 
-def test_what_can_be_called_can_be_gated() -> None:
-    tracked: Any = Tracked()
+def test_every_callable_can_be_gated() -> None:
+    tracked: Any = FakeTelemetry()
 
     class Reader:
         def __call__(self) -> str:
@@ -118,7 +118,7 @@ def test_what_can_be_called_can_be_gated() -> None:
         return address
 
     with_telemetry = gated(ENGINE, agent_id="a1", telemetry=tracked)
-    assert with_telemetry(functools.partial(read, "nobody"))() == "nobody"
+    assert with_telemetry(functools.partial(read, "bob"))() == "bob"
     assert with_telemetry(Reader())() == "fine"
     waiter: Any = with_telemetry(Waiter())
     with pytest.raises(GateFailed):
@@ -126,21 +126,21 @@ def test_what_can_be_called_can_be_gated() -> None:
     assert [result.tool for result in tracked.results] == ["read", "Reader", "Waiter"]
 
 
-def test_an_async_answer_to_a_failure() -> None:
-    async def instead(result: Result) -> str:
+def test_on_fail_may_be_async_if_the_function_is() -> None:
+    async def replace(result: Result) -> str:
         await asyncio.sleep(0)
-        return f"instead of {result.tool}"
+        return f"replaced {result.tool}"
 
-    @gated(ENGINE, agent_id="a1", on_fail=instead)
+    @gated(ENGINE, agent_id="a1", on_fail=replace)
     async def read() -> str:
         return "bob@corp.io"
 
-    assert asyncio.run(read()) == "instead of read"  # type: ignore[arg-type]
+    assert asyncio.run(read()) == "replaced read"  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="on_fail: an async function"):
-        gated(ENGINE, agent_id="a1", on_fail=instead)(lambda: "x")
+        gated(ENGINE, agent_id="a1", on_fail=replace)(lambda: "x")
 
 
-def test_mistakes_are_found_before_the_function_runs() -> None:
+def test_invalid_arguments_are_rejected_before_the_function_runs() -> None:
     with pytest.raises(ValueError, match="agent_id: "):
         gated(ENGINE, agent_id="")
     with pytest.raises(ValueError, match="tool: "):
@@ -150,5 +150,5 @@ def test_mistakes_are_found_before_the_function_runs() -> None:
 def test_a_failure_can_be_pickled() -> None:
     with pytest.raises(GateFailed) as raised:
         gated(ENGINE, agent_id="a1", tool="t")(lambda: "bob@corp.io")()
-    again = pickle.loads(pickle.dumps(raised.value))
-    assert str(again) == str(raised.value) and again.result.to_dict() == raised.value.result.to_dict()
+    copy = pickle.loads(pickle.dumps(raised.value))
+    assert str(copy) == str(raised.value) and copy.result.to_dict() == raised.value.result.to_dict()

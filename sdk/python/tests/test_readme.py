@@ -1,4 +1,4 @@
-"""Do the scripts of the documents print what they show? (`docs/sdks.md` and the README of the package)"""
+"""Tests that the scripts in `docs/sdks.md` and in the README of the package print what they show."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def blocks(text: str, language: str) -> list[str]:
 
 
 @pytest.mark.parametrize("readme", READMES, ids=lambda readme: readme.parent.name)
-def test_the_scripts_run(readme: Path, server: Server) -> None:
+def test_the_scripts_print_what_they_show(readme: Path, server: Server) -> None:
     scripts = blocks(readme.read_text(), "python")
     assert scripts, f"{readme} has no script"
     for script in scripts:
@@ -31,12 +31,12 @@ def test_the_scripts_run(readme: Path, server: Server) -> None:
             timeout=60,
             env=clean_environment({"RENOWN_KEY": server.publishable}),
         )
-        # What a line prints stands behind it, after `# `.
+        # The comment after a line shows what the line prints.
         shown = re.findall(r"^\s*print\(.*\)  # (.*)$", script, re.MULTILINE)
         assert run.returncode == 0, run.stderr
         assert run.stdout.splitlines() == shown
 
 
-def test_the_wheel_has_its_licences() -> None:
+def test_the_wheel_contains_its_licenses() -> None:
     names = {file.name for file in importlib.metadata.files("renown") or []}
     assert {"LICENSE-MIT", "LICENSE-APACHE"} <= names

@@ -1,6 +1,6 @@
-"""Do the scenarios of the API go as written through the transport of this client?
+"""Runs the scenarios of the API through the transport of this client.
 
-Every file of `api-scenarios` runs on a server of its own, as it does for the server's own tests.
+Each file of `api-scenarios` runs on its own server, as in the tests of the server.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ FILES = sorted((ROOT / "api-scenarios").glob("*.json"))
 
 
 class Clients:
-    """A client for each key."""
+    """One client per key."""
 
     def __init__(self, server: Server) -> None:
         self._server, self._clients = server, dict[str, Client]()
@@ -39,22 +39,22 @@ class Clients:
 
 
 def run_step(clients: Clients, step: dict[str, Any], keys: dict[str, str], variables: Variables) -> None:
-    wanted, expected = step["request"], step["expect"]
-    # Blanks at the end of a header mean nothing, and this transport does not send them.
-    headers = {name: make_text(value, variables).strip() for name, value in wanted.get("headers", {}).items()}
+    request, expected = step["request"], step["expect"]
+    # Spaces at the ends of a header value have no meaning, and this transport does not send them.
+    headers = {name: make_text(value, variables).strip() for name, value in request.get("headers", {}).items()}
     content = None
-    if "body" in wanted:
-        content = json.dumps(make(wanted["body"], variables)).encode()
-    elif "raw_body" in wanted:
-        content = make_text(wanted["raw_body"], variables).encode()
+    if "body" in request:
+        content = json.dumps(make(request["body"], variables)).encode()
+    elif "raw_body" in request:
+        content = make_text(request["raw_body"], variables).encode()
     if content is not None and not any(name.lower() == "content-type" for name in headers):
         headers["Content-Type"] = "application/json"
-    # A server may close a connection that is idle, and with no retries a request on it would fail.
+    # A server may close an idle connection. A request on it would fail, because this client does not retry.
     headers.setdefault("Connection", "close")
-    name = wanted.get("key", "publishable")
+    name = request.get("key", "publishable")
     key = "" if name == "none" else keys[name]
-    target = make_text(wanted["path"], variables)
-    reply = clients.of(key).raw(wanted["method"], target, headers=headers, content=content)
+    target = make_text(request["path"], variables)
+    reply = clients.of(key).raw(request["method"], target, headers=headers, content=content)
     assert reply.status_code == expected["status"], reply.text[:500]
     assert len(reply.headers.get("x-request-id", "")) == 36
     for header, value in expected.get("headers", {}).items():
@@ -63,9 +63,9 @@ def run_step(clients: Clients, step: dict[str, Any], keys: dict[str, str], varia
         body = json.loads(reply.content)
     except ValueError:
         body = reply.text
-    if reply.status_code >= 400 and wanted["method"] != "HEAD":
+    if reply.status_code >= 400 and request["method"] != "HEAD":
         shape = {"error": {"$matches": "."}, "code": {"$is": "string"}, "status": reply.status_code}
-        check("refusal", {"$only": shape}, body, variables)
+        check("error", {"$only": shape}, body, variables)
     if "body" in expected:
         check("body", expected["body"], body, variables)
     if "same_body_as" in expected:
@@ -75,12 +75,12 @@ def run_step(clients: Clients, step: dict[str, Any], keys: dict[str, str], varia
 
 
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
-def test_scenario(file: Path, start: Callable[..., Server]) -> None:
+def test_the_scenario_runs_as_written(file: Path, start: Callable[..., Server]) -> None:
     scenario = json.loads(file.read_text())
     server = start(scenario.get("settings"))
     keys = {"publishable": server.publishable, "secret": server.secret}
-    for name, wanted in scenario.get("keys", {}).items():
-        keys[name] = server.create_key(wanted["kind"], wanted["org"])
+    for name, key in scenario.get("keys", {}).items():
+        keys[name] = server.create_key(key["kind"], key["org"])
     variables: Variables = {f"key:{name}": key for name, key in keys.items()}
     failures = []
     with Clients(server) as clients:
@@ -92,11 +92,11 @@ def test_scenario(file: Path, start: Callable[..., Server]) -> None:
                 except AssertionError as error:
                     failures.append(f"{step['name']}: {str(error)[:1000]}")
                     break
-                # A key that a step has made can be used by its name.
+                # Later steps can use a key that this step created, by the name `made`.
                 if isinstance(variables.get("key"), str):
                     keys["made"] = variables["key"]
     assert not failures, "\n".join(failures)
 
 
-def test_there_are_scenarios() -> None:
+def test_the_scenarios_are_found() -> None:
     assert len(FILES) > 10

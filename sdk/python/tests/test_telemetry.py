@@ -1,4 +1,4 @@
-"""Do verdicts reach the server, whatever happens to it, to this process and to its children?"""
+"""Tests that verdicts reach the server, whatever happens to the server, this process and its children."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from typing import Any
 
 import pytest
 from conftest import Server, clean_environment
-from fake import LIMITED, OVERLOADED, TAKEN, Fake
+from fake import ACCEPTED, LIMITED, OVERLOADED, Fake
 
 from renown import AsyncClient, Client, Engine, Result, Telemetry
 
@@ -33,13 +33,13 @@ def sent(fake: Fake) -> list[Any]:
 
 
 def wait_for(condition: Callable[[], bool]) -> None:
-    until = time.monotonic() + 30
+    deadline = time.monotonic() + 30
     while not condition():
-        assert time.monotonic() < until, "it never happened"
+        assert time.monotonic() < deadline, "the condition did not become true within 30 s"
         time.sleep(0.005)
 
 
-def test_a_verdict_arrives_as_it_is(server: Server) -> None:
+def test_a_verdict_arrives_unchanged(server: Server) -> None:
     result = verdict("bob@corp.io")
     with Client(server.url, server.publishable) as client, Telemetry(client, interval_s=1000) as telemetry:
         telemetry.track(result)
@@ -54,16 +54,16 @@ def test_a_verdict_arrives_as_it_is(server: Server) -> None:
         assert client.list_events()["count"] == 1
 
 
-def test_events_hold_no_payload() -> None:
-    with Fake(TAKEN) as fake, Client(fake.url, "the-key") as client, Telemetry(client) as telemetry:
+def test_events_contain_no_payload() -> None:
+    with Fake(ACCEPTED) as fake, Client(fake.url, "the-key") as client, Telemetry(client) as telemetry:
         telemetry.track(verdict("marker@corp.io"))
         assert telemetry.flush()
         assert fake.requests[0][2]["authorization"] == "Bearer the-key"
         assert "marker" not in str(fake.requests[0][3])
 
 
-def test_a_full_batch_or_the_interval_sends() -> None:
-    with Fake(TAKEN) as fake, Client(fake.url, "k") as client:
+def test_verdicts_are_sent_when_a_batch_is_full_or_the_interval_has_passed() -> None:
+    with Fake(ACCEPTED) as fake, Client(fake.url, "k") as client:
         with Telemetry(client, interval_s=1000, batch=3) as telemetry:
             for _ in range(3):
                 telemetry.track(verdict())
@@ -73,7 +73,7 @@ def test_a_full_batch_or_the_interval_sends() -> None:
             wait_for(lambda: len(sent(fake)) == 4)
 
 
-def test_the_server_may_be_away_and_come_back(
+def test_verdicts_wait_while_the_server_is_down(
     start: Callable[..., Server], tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     server = start(data=tmp_path / "data")
@@ -85,26 +85,26 @@ def test_the_server_may_be_away_and_come_back(
                 telemetry.track(verdict())
             wait_for(lambda: bool(caplog.records))
         assert not telemetry.flush(0.2) and telemetry.waiting == 5
-        assert "renown" == caplog.records[0].name and key not in caplog.text
+        assert caplog.records[0].name == "renown" and key not in caplog.text
         start(data=tmp_path / "data", listen=address)
         assert telemetry.flush()
         assert client.get_reputation("a")["eval_count"] == 5
 
 
 def test_retry_after_of_a_busy_server_is_obeyed() -> None:
-    with Fake(OVERLOADED, LIMITED, TAKEN) as fake, Client(fake.url, "k") as client:
+    with Fake(OVERLOADED, LIMITED, ACCEPTED) as fake, Client(fake.url, "k") as client:
         with Telemetry(client, interval_s=0.01) as telemetry:
-            began = time.monotonic()
+            start = time.monotonic()
             telemetry.track(verdict())
             wait_for(lambda: telemetry.waiting == 0)
-            assert time.monotonic() - began >= 1 and len(fake.requests) == 3
+            assert time.monotonic() - start >= 1 and len(fake.requests) == 3
             assert telemetry.dropped == 0
 
 
-def test_a_full_buffer_drops_the_oldest_and_counts_it(tmp_path: Path) -> None:
-    with Fake(TAKEN) as fake:
-        gone = fake.url
-    with Client(gone, "k") as client:
+def test_a_full_buffer_drops_the_oldest_verdicts_or_spools_them(tmp_path: Path) -> None:
+    with Fake(ACCEPTED) as fake:
+        closed = fake.url
+    with Client(closed, "k") as client:
         telemetry = Telemetry(client, interval_s=1000, batch=10, buffer=10)
         for _ in range(25):
             telemetry.track(verdict())
@@ -115,14 +115,14 @@ def test_a_full_buffer_drops_the_oldest_and_counts_it(tmp_path: Path) -> None:
             spooled.track(verdict())
         spooled.shutdown(1)
         assert spooled.dropped == 0
-    with Fake(TAKEN) as fake, Client(fake.url, "k") as client:
+    with Fake(ACCEPTED) as fake, Client(fake.url, "k") as client:
         with Telemetry(client, interval_s=0.05, spool=tmp_path / "spool"):
-            # What the other one left behind is taken over.
+            # The new sender adopts the spool of the old one.
             wait_for(lambda: len(sent(fake)) == 25)
 
 
-def test_shutdown_may_be_repeated_and_nothing_raises_afterwards() -> None:
-    with Fake(TAKEN) as fake, Client(fake.url, "k") as client:
+def test_after_shutdown_nothing_raises_and_verdicts_are_dropped() -> None:
+    with Fake(ACCEPTED) as fake, Client(fake.url, "k") as client:
         telemetry = Telemetry(client, interval_s=1000)
         telemetry.track(verdict())
         telemetry.shutdown()
@@ -130,16 +130,16 @@ def test_shutdown_may_be_repeated_and_nothing_raises_afterwards() -> None:
         assert len(sent(fake)) == 1
         telemetry.track(verdict())
         assert telemetry.dropped == 1
-        telemetry.track("no verdict")  # type: ignore[arg-type]
+        telemetry.track("not a verdict")  # type: ignore[arg-type]
 
 
-def test_from_async_code() -> None:
+def test_async_code_can_track_and_flush() -> None:
     async def main(url: str) -> None:
         async with AsyncClient(url, "k") as client, Telemetry(client, interval_s=1000) as telemetry:
             telemetry.track(await ENGINE.aevaluate(agent_id="a", output="x"))
             assert await telemetry.aflush()
 
-    with Fake(TAKEN) as fake:
+    with Fake(ACCEPTED) as fake:
         asyncio.run(main(fake.url))
         assert len(sent(fake)) == 1
 
@@ -156,37 +156,42 @@ def run_script(script: str, url: str) -> None:
     subprocess.run([sys.executable, "-c", text], check=True, timeout=60, env=clean_environment())
 
 
-def test_the_end_of_a_program_sends_what_waits() -> None:
+def test_waiting_verdicts_are_sent_when_the_program_exits() -> None:
     for script in ["track('a')", "track('a')\nsys.exit(0)", "track('a')\ntelemetry = None"]:
-        with Fake(TAKEN) as fake:
+        with Fake(ACCEPTED) as fake:
             run_script(script, fake.url)
             assert len(sent(fake)) == 1, script
 
 
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
-def test_a_forked_child_sends_its_own() -> None:
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this platform has no fork")
+def test_a_forked_child_sends_its_own_verdicts() -> None:
     script = """
         track("parent")
         child = os.fork()
         if child == 0:
             track("child")
-            assert telemetry.waiting == 1, "what waited stays with the parent"
+            assert telemetry.waiting == 1, "waiting verdicts stay with the parent"
             sys.exit(0)
         assert os.waitpid(child, 0)[1] == 0
     """
-    with Fake(TAKEN) as fake:
+    with Fake(ACCEPTED) as fake:
         run_script(script, fake.url)
         assert sorted(event["agent_id"] for event in sent(fake)) == ["child", "parent"]
 
 
-def test_settings_that_make_no_sense() -> None:
+def test_invalid_settings_are_rejected() -> None:
     client = Client("http://127.0.0.1:1", "k")
-    for settings, part in [({"batch": 0}, "batch: 0"), ({"buffer": 0}, "buffer: 0"), ({"interval_s": -1}, "interval_s: -1"), ({"spool_first": True}, "spool_first: True")]:
+    for settings, part in [
+        ({"batch": 0}, "batch: 0"),
+        ({"buffer": 0}, "buffer: 0"),
+        ({"interval_s": -1}, "interval_s: -1"),
+        ({"spool_first": True}, "spool_first: True"),
+    ]:
         with pytest.raises(ValueError, match=part):
             Telemetry(client, **settings)  # type: ignore[arg-type]
 
 
-def test_a_portal_is_no_delivery() -> None:
+def test_a_reply_of_a_captive_portal_does_not_count_as_delivery() -> None:
     portal = (200, b"<html>portal</html>", {})
     with Fake(portal) as fake, Client(fake.url, "k") as client:
         telemetry = Telemetry(client, interval_s=1000)
@@ -196,51 +201,51 @@ def test_a_portal_is_no_delivery() -> None:
         assert (telemetry.waiting, telemetry.dropped) == (0, 1)
 
 
-def test_something_that_was_refused_is_not_flushed() -> None:
-    refusal = (400, {"error": "events[0]: no", "code": "validation_error", "status": 400}, {})
-    with Fake(refusal, TAKEN) as fake, Client(fake.url, "k") as client, Telemetry(client) as telemetry:
+def test_flush_returns_false_once_after_a_rejected_verdict() -> None:
+    rejection = (400, {"error": "events[0]: no", "code": "validation_error", "status": 400}, {})
+    with Fake(rejection, ACCEPTED) as fake, Client(fake.url, "k") as client, Telemetry(client) as telemetry:
         telemetry.track(verdict())
         assert not telemetry.flush()
         assert telemetry.flush()
 
 
-def test_ctrl_c_ends_a_flush() -> None:
+def test_ctrl_c_interrupts_a_flush() -> None:
     flush = "telemetry.flush(50)"
     aflush = "import asyncio; asyncio.run(telemetry.aflush(50))"
-    for way in [flush, aflush]:
+    for wait in [flush, aflush]:
         script = f"""
             import signal, threading, time
-            # Whoever started the tests in the background may have had it ignored.
+            # A shell that runs the tests in the background makes them ignore SIGINT.
             signal.signal(signal.SIGINT, signal.default_int_handler)
             track("a")
             threading.Timer(0.3, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
-            began = time.monotonic()
+            start = time.monotonic()
             try:
-                {way}
-                sys.exit("it was not interrupted")
+                {wait}
+                sys.exit("the flush was not interrupted")
             except KeyboardInterrupt:
                 pass
-            assert time.monotonic() - began < 10
+            assert time.monotonic() - start < 10
             os._exit(0)
         """
         with socket.create_server(("127.0.0.1", 0)) as silent:
             run_script(script, f"http://127.0.0.1:{silent.getsockname()[1]}")
 
 
-def test_several_end_in_the_time_of_one() -> None:
+def test_several_senders_share_one_time_limit_at_exit() -> None:
     script = """
         more = [Telemetry(Client(telemetry._settings[0], "k"), interval_s=1000) for _ in range(3)]
-        for one in [telemetry, *more]:
-            one.track(engine.evaluate(agent_id="a", output="x"))
+        for sender in [telemetry, *more]:
+            sender.track(engine.evaluate(agent_id="a", output="x"))
     """
     with socket.create_server(("127.0.0.1", 0)) as silent:
-        began = time.monotonic()
+        start = time.monotonic()
         run_script(script, f"http://127.0.0.1:{silent.getsockname()[1]}")
-        assert time.monotonic() - began < 12
+        assert time.monotonic() - start < 12
 
 
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
-def test_a_child_does_not_hold_what_its_dead_parent_left(tmp_path: Path) -> None:
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this platform has no fork")
+def test_a_forked_child_does_not_lock_the_spool_of_its_dead_parent(tmp_path: Path) -> None:
     spool = tmp_path / "spool"
     script = f"""
         import time
@@ -248,13 +253,13 @@ def test_a_child_does_not_hold_what_its_dead_parent_left(tmp_path: Path) -> None
         telemetry = Telemetry(Client("http://127.0.0.1:1", "k"), interval_s=1000, spool={str(spool)!r}, spool_first=True)
         telemetry.track(Engine.default().evaluate(agent_id="left", output="x"))
         import os
-        ready, tell = os.pipe()
+        ready, signal_ready = os.pipe()
         child = os.fork()
         if child == 0:
             os.close(1)
-            # Else it might take over itself what its parent leaves.
+            # Otherwise the child itself might adopt the spool of its parent.
             telemetry.shutdown()
-            os.write(tell, b"x")
+            os.write(signal_ready, b"x")
             time.sleep(60)
             os._exit(0)
         os.read(ready, 1)
@@ -265,7 +270,7 @@ def test_a_child_does_not_hold_what_its_dead_parent_left(tmp_path: Path) -> None
         [sys.executable, "-c", textwrap.dedent(script)], stdout=subprocess.PIPE, check=True, timeout=60, env=clean_environment()
     )
     try:
-        with Fake(TAKEN) as fake, Client(fake.url, "k") as client, Telemetry(client, spool=spool):
+        with Fake(ACCEPTED) as fake, Client(fake.url, "k") as client, Telemetry(client, spool=spool):
             wait_for(lambda: [event["agent_id"] for event in sent(fake)] == ["left"])
     finally:
         os.kill(int(run.stdout), signal.SIGKILL)

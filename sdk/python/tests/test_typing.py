@@ -1,4 +1,4 @@
-"""Do the types say what the package does?"""
+"""Tests the type annotations of the package with mypy."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ def mypy(*paths: Path) -> str:
     return run.stdout + run.stderr
 
 
-def test_the_package_and_its_users_are_typed() -> None:
+def test_the_package_and_the_example_pass_mypy() -> None:
     assert mypy(SDK / "python" / "renown", SDK / "examples") == ""
 
 
-def test_a_result_can_be_ingested(tmp_path: Path) -> None:
+def test_a_result_has_the_type_of_an_ingested_event(tmp_path: Path) -> None:
     file = tmp_path / "ingest.py"
     file.write_text(
         "from renown import Client, Engine\n"
@@ -31,7 +31,7 @@ def test_a_result_can_be_ingested(tmp_path: Path) -> None:
     assert mypy(file) == ""
 
 
-def test_mistakes_are_found(tmp_path: Path) -> None:
+def test_mypy_finds_mistakes(tmp_path: Path) -> None:
     file = tmp_path / "mistakes.py"
     file.write_text(
         "from renown import Client, Engine, gates\n"

@@ -1,11 +1,11 @@
-"""Renown tells whether an AI agent's work can be trusted.
+"""Renown tells you whether you can trust an AI agent's work.
 
     from renown import Client, Engine, Telemetry, gate, gated, gates
 
-- `Engine` runs the gates in process, the same Rust code as the server.
-- `gated` is a decorator that gates what a function returns.
-- `Client` and `AsyncClient` have every route of a server.
-- `Telemetry` brings verdicts to a server in the background.
+- `Engine` runs the gates in your process. It is the same Rust code as in the server.
+- `gated` is a decorator that gates the return value of a function.
+- `Client` and `AsyncClient` have a method for every route of the server.
+- `Telemetry` sends verdicts to a server in the background.
 """
 
 from . import gates

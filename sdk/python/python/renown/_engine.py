@@ -1,7 +1,7 @@
-"""The engine: a set of gates, built once and asked often.
+"""The engine: a set of gates, built once and used often.
 
-The built-in gates run in Rust. Those that are functions of Python run here, all together, within what is left of the budget;
-what becomes of an evaluation is decided in Rust from what they said.
+The built-in gates run in Rust. Then the custom gates run here, all at the same time, within the rest of the budget.
+Rust combines the outcomes of both into the verdict.
 """
 
 from __future__ import annotations
@@ -22,19 +22,26 @@ from ._native import GateResult, Result, SettingsError
 from ._workers import shared
 from .gates import Answer, BuiltIn, Context, Custom
 
-# What a gate said: what became of it, why, and how many seconds it took.
-Said = tuple[str, str | None, float]
+# The outcome of a custom gate: pass, fail, skip, late or broken; the reason; the seconds it took.
+Outcome = tuple[str, str | None, float]
 
-# From so many characters on, a text is judged off the event loop: below, changing threads costs more than the gates.
+# Strings of this length or more are judged on a thread. For shorter ones, switching threads costs more than the gates.
 OFF_LOOP_CHARS = 65_536
 
 
 class Engine:
-    """A set of gates.
+    """A set of gates. Build it once and use it for all outputs.
 
         engine = Engine.default()
         engine = Engine.from_file("renown.toml", "proxy")
         engine = Engine([gates.pii(), gates.latency(max_ms=2000), my_gate], budget_ms=50)
+
+    :param gates: Built-in gates (`gates.pii()` and others) and custom gates (`gate(name, function)`), in the order of
+        the results.
+    :param budget_ms: Time budget of an evaluation, 1 to 60 000 ms: the CPU time of the built-in gates, and what is
+        left of it as wall-clock time for the custom gates. Default: 50, or 15 for a set with `rtb` gates.
+    :param fail_fast: Whether gates after the first failing one are skipped. Default: false.
+    :param strictness: `"strict"` (the default) counts every mention; `"balanced"` counts only what looks intended.
     """
 
     def __init__(
@@ -50,20 +57,20 @@ class Engine:
         settings = {"gates": {key: value for key, value in common.items() if value is not None}, "gate": tables}
         customs = [gate for gate in gates if isinstance(gate, Custom)]
         if not all(isinstance(gate, BuiltIn | Custom) for gate in gates):
-            raise SettingsError("gates: expected what `gates.pii()` and the like give, or `gate(name, function)`")
+            raise SettingsError("gates: expected built-in gates, such as `gates.pii()`, or `gate(name, function)`")
         names = [gate.name for gate in gates]
         text = json.dumps(settings, allow_nan=False)
-        self._have(_native.Engine(text, names, [gate.name for gate in customs]), customs)
+        self._init(_native.Engine(text, names, [gate.name for gate in customs]), customs)
 
-    def _have(self, native: _native.Engine, customs: Sequence[Custom]) -> None:
+    def _init(self, native: _native.Engine, customs: Sequence[Custom]) -> None:
         self._native = native
         self._customs = {gate.name: gate for gate in customs}
 
     @classmethod
     def default(cls) -> Engine:
-        """The gates that `POST /v1/evaluate` runs by default: filesystem, pii, content and secrets."""
+        """Builds the default gates of `POST /v1/evaluate`: filesystem, pii, content and secrets."""
         engine = cls.__new__(cls)
-        engine._have(_native.Engine("{}", None, []), [])
+        engine._init(_native.Engine("{}", None, []), [])
         return engine
 
     @classmethod
@@ -74,25 +81,27 @@ class Engine:
         *,
         gates: Sequence[Custom] = (),
     ) -> Engine:
-        """The gates that a `renown.toml` has for a place.
+        """Builds the gates that a `renown.toml` defines for a place.
 
-        `gates` are your own. The file's set may name them; those that it does not name stand after it.
+        :param place: Which set of the file to build: for the server (`"evaluate"`), for `renown gate` (`"cli"`) or
+            for the proxy (`"proxy"`).
+        :param gates: Custom gates. The set of the file may name them; the others are added at the end.
         """
         engine = cls.__new__(cls)
         names = [gate.name for gate in gates]
         if len(set(names)) != len(names):
-            raise SettingsError("gates: two gates of one name")
-        engine._have(_native.Engine.from_file(path, place, names), gates)
+            raise SettingsError("gates: two gates have the same name")
+        engine._init(_native.Engine.from_file(path, place, names), gates)
         return engine
 
     @property
     def names(self) -> list[str]:
-        """The names of its gates, in the order in which they stand."""
+        """Names of the gates, in the configured order."""
         return self._native.names
 
     @property
     def budget_ms(self) -> int:
-        """The time that a whole evaluation may take."""
+        """Time budget of an evaluation, in milliseconds."""
         return self._native.budget_ms
 
     @property
@@ -116,18 +125,24 @@ class Engine:
     ) -> Result:
         """Judges one output. A failed gate is a result, not an exception.
 
-        Where a gate redacts, `output` of the result is made anew of JSON: a dataclass or a model becomes a dictionary, a tuple a
-        list. Gates of your own get the output itself and run last, so they must not change it: nobody judges it again.
+        If a gate redacts, `output` of the result is rebuilt from JSON: a dataclass or a model becomes a dictionary, a
+        tuple becomes a list. Custom gates get the output itself, not a copy, and run last. They must not change it,
+        because no gate judges it again.
 
-        :param output: Anything that JSON can say; a text is the fast case. NaN is refused, also a value of an unknown type.
-        :param input: What the tool was given.
-        :param latency_ms: How long the agent took, for the gate `latency`. A server counts at most a minute.
-        :param tmax_ms: The time that whoever asked for the output gives for it, and `started_at` when that began, in milliseconds
-            after 1970: for the gates of `rtb`.
+        :param agent_id: The agent that returned the output.
+        :param output: Any value with a JSON form; strings are fastest. NaN and values of unknown types raise
+            `ValueError`.
+        :param tool: The tool that returned the output.
+        :param input: The input of the tool.
+        :param latency_ms: Latency of the agent in milliseconds, for the `latency` gate. The result, and a server,
+            count at most one minute.
+        :param tmax_ms: Time limit of the caller for this output, in milliseconds, for the `rtb` gates. It has an
+            effect only together with `started_at`.
+        :param started_at: Start of the request, in milliseconds after 1970, for the `rtb` gates.
         """
         run = None
         if self._customs:
-            run = _Run(self._customs, agent_id, output, tool, input, latency_ms, None)
+            run = _CustomRun(self._customs, agent_id, output, tool, input, latency_ms, None)
         return self._native.evaluate(agent_id, output, tool, input, latency_ms, tmax_ms, started_at, run)
 
     async def aevaluate(
@@ -141,9 +156,10 @@ class Engine:
         tmax_ms: int | None = None,
         started_at: int | None = None,
     ) -> Result:
-        """The same without holding the event loop.
+        """Like `evaluate`, without blocking the event loop.
 
-        Async gates run on the caller's event loop, other gates of Python and large texts in threads.
+        Async gates run on the event loop of the caller. Sync custom gates, and evaluations of long strings, run on
+        threads.
         """
         loop = asyncio.get_running_loop()
         if not self._customs:
@@ -151,7 +167,7 @@ class Engine:
                 return self._native.evaluate(agent_id, output, tool, input, latency_ms, tmax_ms, started_at, None)
             run = None
         else:
-            run = _Run(self._customs, agent_id, output, tool, input, latency_ms, loop)
+            run = _CustomRun(self._customs, agent_id, output, tool, input, latency_ms, loop)
         native = self._native
         done: asyncio.Future[Result] = loop.create_future()
 
@@ -166,24 +182,24 @@ class Engine:
         def job() -> None:
             try:
                 result = native.evaluate(agent_id, output, tool, input, latency_ms, tmax_ms, started_at, run)
-                _later(loop, settle, result, None)
-            except BaseException as error:  # noqa: BLE001 (it is raised where it is awaited)
-                _later(loop, settle, None, error)
+                _call_on_loop(loop, settle, result, None)
+            except BaseException as error:  # noqa: BLE001 (the awaiting caller raises it)
+                _call_on_loop(loop, settle, None, error)
 
         shared.evaluations.submit(job)
         return await done
 
 
-def _later(loop: asyncio.AbstractEventLoop, call: Callable[..., None], *values: Any) -> None:
+def _call_on_loop(loop: asyncio.AbstractEventLoop, call: Callable[..., None], *values: Any) -> None:
     try:
         loop.call_soon_threadsafe(call, *values)
     except RuntimeError:
-        # The loop was closed meanwhile, so nobody waits any more.
+        # The loop was closed in the meantime, so no caller is waiting.
         pass
 
 
-class _Run:
-    """The gates of Python of one evaluation."""
+class _CustomRun:
+    """Runs the custom gates of one evaluation."""
 
     def __init__(
         self,
@@ -198,95 +214,96 @@ class _Run:
         self._customs = customs
         self._values = (agent_id, output, tool, input, latency_ms)
         self._loop = loop
-        # Gates see the context variables of whoever asks, in whatever thread they run.
+        # Gates see the context variables of the caller, whatever thread they run on.
         self._context = contextvars.copy_context()
         self._futures: list[Future[Answer]] = []
 
-    def __call__(self, names: list[str], left_s: float) -> list[Said]:
-        """Runs those of these names together; who has not answered in time is late."""
-        began = time.monotonic()
-        deadline = began + left_s
+    def __call__(self, names: list[str], left_s: float) -> list[Outcome]:
+        """Runs the gates with these names at the same time. A gate without an answer after `left_s` seconds is late."""
+        start = time.monotonic()
+        deadline = start + left_s
         context = Context(*self._values, deadline)
-        answers: SimpleQueue[tuple[int, Said]] = SimpleQueue()
-        for place, name in enumerate(names):
-            self._start(self._customs[name], context, place, answers)
-        said: dict[int, Said] = {}
-        while len(said) < len(names):
+        arrived: SimpleQueue[tuple[int, Outcome]] = SimpleQueue()
+        for index, name in enumerate(names):
+            self._start(self._customs[name], context, index, arrived)
+        outcomes: dict[int, Outcome] = {}
+        while len(outcomes) < len(names):
             left = deadline - time.monotonic()
             if left <= 0:
                 break
             try:
-                place, answer = answers.get(timeout=left)
+                index, outcome = arrived.get(timeout=left)
             except Empty:
                 break
-            said[place] = answer
+            outcomes[index] = outcome
         for future in self._futures:
             future.cancel()
-        late = ("late", None, time.monotonic() - began)
-        return [said.get(place, late) for place in range(len(names))]
+        late = ("late", None, time.monotonic() - start)
+        return [outcomes.get(index, late) for index in range(len(names))]
 
     def _start(
-        self, gate: Custom, context: Context, place: int, answers: SimpleQueue[tuple[int, Said]]
+        self, gate: Custom, context: Context, index: int, arrived: SimpleQueue[tuple[int, Outcome]]
     ) -> None:
         def job() -> None:
-            began = time.monotonic()
+            start = time.monotonic()
 
-            def answered(answer: Any) -> None:
-                word, reason = _meaning(answer)
-                answers.put((place, (word, reason, time.monotonic() - began)))
+            def put(answer: Any) -> None:
+                word, reason = _parse_answer(answer)
+                arrived.put((index, (word, reason, time.monotonic() - start)))
 
             try:
                 answer = gate.check(context)
                 if not inspect.isawaitable(answer):
-                    answered(answer)
+                    put(answer)
                     return
-                self._await(answer, answered)
+                self._await(answer, put)
             except BaseException:  # noqa: BLE001 (a gate that raises fails closed)
-                answered(None)
+                put(None)
 
-        # Each in a copy of its own: a context cannot be entered twice.
+        # One copy per gate, because a context cannot be entered twice.
         context_of_gate = self._context.copy()
-        # An async function does nothing yet when it is called, so it needs no thread.
+        # Calling an async function only creates a coroutine, so it needs no thread.
         if inspect.iscoroutinefunction(gate.check):
             context_of_gate.run(job)
         else:
             shared.gates.submit(lambda: context_of_gate.run(job))
 
-    def _await(self, answer: Awaitable[Answer], answered: Callable[[Any], None]) -> None:
-        coroutine = _awaited(answer)
+    def _await(self, answer: Awaitable[Answer], put: Callable[[Any], None]) -> None:
+        coroutine = _answer_or_none(answer)
         if self._loop is None:
             future = shared.gates.submit_async(coroutine)
         else:
             future = asyncio.run_coroutine_threadsafe(coroutine, self._loop)
         self._futures.append(future)
         future.add_done_callback(
-            lambda done: answered(None if done.cancelled() or done.exception() else done.result())
+            lambda done: put(None if done.cancelled() or done.exception() else done.result())
         )
 
 
-def _awaited(answer: Awaitable[Answer]) -> Coroutine[Any, Any, Answer | None]:
+def _answer_or_none(answer: Awaitable[Answer]) -> Coroutine[Any, Any, Answer | None]:
     async def wait() -> Answer | None:
         try:
             return await answer
         except (asyncio.CancelledError, GeneratorExit):
             raise
-        except BaseException:  # noqa: BLE001 (a SystemExit would end the event loop, which others need)
+        except BaseException:  # noqa: BLE001 (a SystemExit would end the shared event loop)
             return None
 
     return wait()
 
 
 def _restored(text: str) -> Result:
-    """A result out of pickle."""
+    """Unpickles a `Result`. Pickles refer to this function by name."""
     return Result._restored(text)
 
 
 def _restored_gate(text: str) -> GateResult:
+    """Unpickles a `GateResult`. Pickles refer to this function by name."""
     return GateResult._restored(text)
 
 
-def _meaning(answer: Any) -> tuple[str, str | None]:
-    """What an answer means; one that makes no sense is `broken`."""
+def _parse_answer(answer: Any) -> tuple[str, str | None]:
+    """Returns the outcome and the reason. An invalid answer is `broken`."""
     if answer is True:
         return "pass", None
     if answer is False:
@@ -297,7 +314,7 @@ def _meaning(answer: Any) -> tuple[str, str | None]:
     if not (reason is None or isinstance(reason, str)) or not isinstance(skipped, bool):
         return "broken", None
     if reason is not None:
-        # Half a surrogate pair has no UTF-8.
+        # UTF-8 cannot encode half a surrogate pair.
         reason = reason.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
     if skipped and passed in (None, True):
         return "skip", reason

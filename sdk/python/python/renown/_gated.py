@@ -1,4 +1,4 @@
-"""Gating what a function returns."""
+"""The decorator that gates the return value of a function."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ R = TypeVar("R")
 
 
 class GateFailed(Exception):
-    """An output that did not pass. `result` says why."""
+    """Raised for an output that did not pass. `result` has the reasons."""
 
     def __init__(self, result: Result) -> None:
         failed = "; ".join(f"{gate.name}: {gate.reason}" for gate in result.failed)
@@ -40,25 +40,29 @@ def gated(
     input: Callable[..., Any] | None = None,
     on_fail: Literal["raise", "return"] | Callable[[Result], Any] = "raise",
 ) -> Callable[[Callable[P, R]], Callable[P, R]]:
-    """Gates what a function returns, sync or async, and measures how long it took.
+    """Gates the return value of a sync or async function, and measures the latency of the function.
 
-    What did not pass raises `GateFailed`. With `on_fail="return"` the caller gets the output all the same, and the verdict only goes
-    to `telemetry`; a function as `on_fail` gets the result and gives what is returned instead, and may be async where the gated
-    function is. Redacted outputs are returned redacted, and made anew of JSON: a dataclass becomes a dictionary. What the function
-    itself raises is not looked at.
+    A redacted output is rebuilt from JSON: a dataclass becomes a dictionary. An exception of the function itself passes
+    through unchanged, and nothing is evaluated or tracked.
 
-    :param tool: What the verdict calls it; the name of the function if not given.
-    :param input: A function of the same arguments that gives the `input` of the evaluation, for gates that look at it.
+    :param agent_id: The agent that the verdicts belong to.
+    :param tool: The tool name in the verdict. Default: the name of the function.
+    :param telemetry: Receives every verdict and sends it to a server.
+    :param input: A function that takes the same arguments and returns the `input` of the evaluation, for gates that
+        read it.
+    :param on_fail: What to do with an output that did not pass. `"raise"` raises `GateFailed`. `"return"` returns the
+        output anyway, so that only `telemetry` sees the verdict. A function gets the result, and the caller gets its
+        return value; it may be async if the gated function is async.
     """
     if not callable(on_fail) and on_fail not in ("raise", "return"):
         raise ValueError(f'on_fail: {on_fail!r}, expected "raise", "return" or a function')
-    # What is wrong with them should not be found out after the function has run.
+    # Reject invalid arguments now, not after the function has run.
     _native.Engine.check(agent_id, tool)
 
     def decorate(function: Callable[P, R]) -> Callable[P, R]:
         name = tool if tool is not None else _name(function)
         _native.Engine.check(agent_id, name)
-        given = input if input is not None else lambda *_, **__: None
+        input_of = input if input is not None else lambda *_, **__: None
 
         def settle(result: Result) -> Any:
             if telemetry is not None:
@@ -70,32 +74,32 @@ def gated(
             return on_fail(result)
 
         if _is_async(function):
-            waited = cast(Callable[P, Awaitable[Any]], function)
+            async_function = cast(Callable[P, Awaitable[Any]], function)
 
             @functools.wraps(function)
-            async def wait(*args: P.args, **kwargs: P.kwargs) -> Any:
-                began = time.perf_counter()
-                output = await waited(*args, **kwargs)
-                latency_ms = _latency_ms(began)
+            async def call_async(*args: P.args, **kwargs: P.kwargs) -> Any:
+                start = time.perf_counter()
+                output = await async_function(*args, **kwargs)
+                latency_ms = _latency_ms(start)
                 result = await engine.aevaluate(
-                    agent_id=agent_id, output=output, tool=name, input=given(*args, **kwargs), latency_ms=latency_ms
+                    agent_id=agent_id, output=output, tool=name, input=input_of(*args, **kwargs), latency_ms=latency_ms
                 )
                 settled = settle(result)
-                is_answer = callable(on_fail) and not result.passed
-                return await settled if is_answer and inspect.isawaitable(settled) else settled
+                is_replacement = callable(on_fail) and not result.passed
+                return await settled if is_replacement and inspect.isawaitable(settled) else settled
 
-            return cast(Callable[P, R], wait)
+            return cast(Callable[P, R], call_async)
 
         if callable(on_fail) and _is_async(on_fail):
-            raise ValueError("on_fail: an async function, expected one that is not, as the gated function is not")
+            raise ValueError("on_fail: an async function, expected a sync function because the gated function is sync")
 
         @functools.wraps(function)
         def call(*args: P.args, **kwargs: P.kwargs) -> Any:
-            began = time.perf_counter()
+            start = time.perf_counter()
             output = function(*args, **kwargs)
-            latency_ms = _latency_ms(began)
+            latency_ms = _latency_ms(start)
             result = engine.evaluate(
-                agent_id=agent_id, output=output, tool=name, input=given(*args, **kwargs), latency_ms=latency_ms
+                agent_id=agent_id, output=output, tool=name, input=input_of(*args, **kwargs), latency_ms=latency_ms
             )
             return settle(result)
 
@@ -104,12 +108,12 @@ def gated(
     return decorate
 
 
-def _latency_ms(began: float) -> float:
-    return (time.perf_counter() - began) * 1000.0
+def _latency_ms(start: float) -> float:
+    return (time.perf_counter() - start) * 1000.0
 
 
 def _name(function: Callable[..., Any]) -> str:
-    """The name of a function, of what a `partial` is of, or of the class of an object that can be called."""
+    """Returns the name of a function, of the function inside a `partial`, or of the class of a callable object."""
     while isinstance(function, functools.partial):
         function = function.func
     return str(getattr(function, "__name__", type(function).__name__))
@@ -121,4 +125,3 @@ def _is_async(function: Callable[..., Any]) -> bool:
     if inspect.iscoroutinefunction(function):
         return True
     return not isinstance(function, type) and inspect.iscoroutinefunction(getattr(function, "__call__", None))
-

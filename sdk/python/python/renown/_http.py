@@ -1,12 +1,17 @@
-"""What every call to a server needs: the key, errors, time limits, retries, pages and events.
+"""The HTTP transport of the clients: key, errors, timeouts, retries, pages and events.
 
-The methods themselves are made from the OpenAPI document, see `_api.py`.
+The methods for the routes are generated from the OpenAPI document into `_api.py`.
 
-What is tried again, at most `retries` times: a request that never reached the server; a reply of 429, or of 503 with the code
-`overloaded`, which both say that nothing was done; and, where a repeat is harmless (GET, DELETE, or a POST with an idempotency
-key), also other 503 and connections that broke. `Retry-After` is obeyed up to `retry_wait_max` seconds, beyond that the error is
-raised at once with `retry_after` set. A `timeout` is that of one attempt: with its retries and the waits between them a call may
-take several times as long.
+These failures are retried, at most `retries` times:
+
+- a request that did not reach the server;
+- status 429, and status 503 with the code `overloaded`: both mean that the server did nothing;
+- for requests that are safe to repeat (GET, DELETE, and POST with an idempotency key), also any other 503 and a broken
+  connection.
+
+`Retry-After` is obeyed up to `retry_wait_max` seconds. If the server asks for a longer wait, the error is raised
+immediately, with `retry_after` set. A `timeout` limits one attempt; a call with its retries and the waits between
+them can take several times as long.
 """
 
 from __future__ import annotations
@@ -25,7 +30,7 @@ import httpx
 
 DEFAULT_SERVER = "http://127.0.0.1:7070"
 DEFAULT_TIMEOUT_S = 30.0
-# The server sends a comment every 15 seconds; a connection on which nothing comes for this long is dead.
+# The server sends a comment every 15 seconds, so a stream that is silent for this long is dead.
 STREAM_SILENCE_S = 60.0
 
 _HttpT = TypeVar("_HttpT", bound="Http")
@@ -33,9 +38,11 @@ _AsyncHttpT = TypeVar("_AsyncHttpT", bound="AsyncHttp")
 
 
 class RenownError(Exception):
-    """A refusal of the server, or no answer at all.
+    """Raised for an error reply of the server, and for a missing or unreadable reply.
 
-    `code` is the machine code of the API, or `unreachable`, `timed_out` or `bad_reply` where no refusal of the API came back.
+    `code` is the machine code of the API, or `unreachable`, `timed_out` or `bad_reply` if there was no error reply of
+    the API. `status` is the HTTP status, `request_id` identifies the request in the log of the server, and
+    `retry_after` is the number of seconds that the server asked to wait.
     """
 
     def __init__(
@@ -58,10 +65,10 @@ class RenownError(Exception):
         return _error, (type(self), self.message, self.code, self.status, self.request_id, self.retry_after)
 
     def __str__(self) -> str:
-        what = f"{self.message} ({self.code}"
+        text = f"{self.message} ({self.code}"
         if self.request_id is not None and self.code == "internal":
-            what += f", request {self.request_id}"
-        return what + ")"
+            text += f", request {self.request_id}"
+        return text + ")"
 
 
 def _error(
@@ -72,19 +79,20 @@ def _error(
     request_id: str | None,
     retry_after: float | None,
 ) -> RenownError:
-    """An error out of pickle."""
+    """Unpickles a `RenownError`. Pickles refer to this function by name."""
     return kind(message, code=code, status=status, request_id=request_id, retry_after=retry_after)
 
 
 @dataclass(frozen=True)
 class Request:
-    """A request before it has a server."""
+    """A request that is not yet bound to a server."""
 
     method: str
     path: str
     query: Mapping[str, Any] | None = None
-    # What has to be sent, also where it is None; and what is left out then.
+    # Fields that are always sent, `None` as null.
     body: Mapping[str, Any] | None = None
+    # Fields that are left out if `None`.
     optional: Mapping[str, Any] | None = None
     idempotency_key: str | None = None
     text: bool = False
@@ -94,7 +102,7 @@ class Request:
         return self.method != "POST" or self.idempotency_key is not None
 
     def parts(self) -> dict[str, Any]:
-        """What httpx wants to know."""
+        """Returns the arguments for `httpx.Client.request`. Raises `ValueError` for an invalid request."""
         headers = {}
         if self.idempotency_key is not None:
             if not (self.idempotency_key.isascii() and self.idempotency_key.isprintable()):
@@ -109,21 +117,21 @@ class Request:
             headers["Content-Type"] = "application/json"
         return parts
 
-    def at(self, cursor: str) -> Request:
-        """The same for another page."""
+    def with_cursor(self, cursor: str) -> Request:
+        """Returns the request for another page."""
         return Request(self.method, self.path, query={**(self.query or {}), "cursor": cursor})
 
 
 @dataclass(frozen=True)
 class StreamEvent:
-    """Something that happened on the server: `score`, or `missed` where this listener was too slow."""
+    """A server-sent event: `score`, or `missed` if this client read too slowly and lost events."""
 
     event: str
     data: Any
 
 
 def path(template: str, *values: str) -> str:
-    """The path with its `{parts}` filled in, percent-encoded."""
+    """Replaces the `{parts}` of a path template with percent-encoded values."""
     for value in values:
         before, _, rest = template.partition("{")
         template = before + quote(str(value), safe="") + rest.partition("}")[2]
@@ -137,17 +145,17 @@ def _query_value(value: Any) -> str:
 
 
 @dataclass(frozen=True)
-class _Policy:
+class _RetryPolicy:
     retries: int
     wait_max: float
 
-    def after(self, request: Request, error: RenownError, reached: bool, attempt: int) -> float | None:
-        """How long to wait before the next try; None if there is none."""
+    def wait_after(self, request: Request, error: RenownError, maybe_received: bool, attempt: int) -> float | None:
+        """Returns the seconds to wait before the next attempt, or `None` if the request must not be retried."""
         if attempt >= self.retries:
             return None
-        undone = not reached or error.status == 429 or error.code == "overloaded"
-        again = undone or (request.may_repeat and (error.status is None or error.status == 503))
-        if not again:
+        not_processed = not maybe_received or error.status == 429 or error.code == "overloaded"
+        may_retry = not_processed or (request.may_repeat and (error.status is None or error.status == 503))
+        if not may_retry:
             return None
         wait = error.retry_after
         if wait is None:
@@ -155,15 +163,15 @@ class _Policy:
         return wait if wait <= self.wait_max else None
 
 
-def _no_answer(error: httpx.RequestError, base: str) -> tuple[RenownError, bool]:
-    """The error to raise, and whether the request may have reached the server."""
+def _no_reply(error: httpx.RequestError, base: str) -> tuple[RenownError, bool]:
+    """Returns the error to raise, and whether the server may have received the request."""
     if not isinstance(error, httpx.TransportError):
-        # A reply in an encoding that it does not have. To ask again would not help.
-        return RenownError(f"{base}: a reply that cannot be read: {error}", code="bad_reply", status=200), True
+        # The body does not match its Content-Encoding. A retry would not help.
+        return RenownError(f"{base}: cannot decode the reply: {error}", code="bad_reply", status=200), True
     if isinstance(error, httpx.ConnectError | httpx.ConnectTimeout | httpx.PoolTimeout):
-        return RenownError(f"{base}: {error or 'no connection'}", code="unreachable"), False
+        return RenownError(f"{base}: {error or 'cannot connect'}", code="unreachable"), False
     if isinstance(error, httpx.TimeoutException):
-        return RenownError(f"{base}: no answer in time", code="timed_out"), True
+        return RenownError(f"{base}: no reply in time", code="timed_out"), True
     return RenownError(f"{base}: {error or type(error).__name__}", code="unreachable"), True
 
 
@@ -174,19 +182,19 @@ def _retry_after(response: httpx.Response) -> float | None:
         return None
 
 
-def _refusal(response: httpx.Response) -> RenownError:
+def _error_reply(response: httpx.Response) -> RenownError:
     request_id = response.headers.get("X-Request-Id")
     try:
-        said = response.json()
-        message, code = str(said["error"]), str(said["code"])
+        body = response.json()
+        message, code = str(body["error"]), str(body["code"])
     except (ValueError, KeyError, TypeError):
-        message, code = f"answered {response.status_code}: is this a server of Renown?", "bad_reply"
+        message, code = f"status {response.status_code} without an error body: is this a Renown server?", "bad_reply"
     return RenownError(
         message, code=code, status=response.status_code, request_id=request_id, retry_after=_retry_after(response)
     )
 
 
-def _value(request: Request, response: httpx.Response) -> Any:
+def _body(request: Request, response: httpx.Response) -> Any:
     if request.text:
         return response.text
     if not response.content:
@@ -194,25 +202,26 @@ def _value(request: Request, response: httpx.Response) -> Any:
     try:
         return response.json()
     except ValueError as error:
-        message = "a reply that is no JSON: is this a server of Renown?"
+        message = "the reply is not JSON: is this a Renown server?"
         raise RenownError(message, code="bad_reply", status=response.status_code) from error
 
 
 def _items(page: Any, field: str) -> list[Any]:
     items = page.get(field) if isinstance(page, dict) else None
     if not isinstance(items, list):
-        message = f"a page without {field}: is this a server of Renown?"
+        message = f"the page has no {field}: is this a Renown server?"
         raise RenownError(message, code="bad_reply", status=200)
     return items
 
 
-class _Lines:
-    """Server-sent events out of lines."""
+class _EventParser:
+    """Parses server-sent events from lines."""
 
     def __init__(self) -> None:
         self._event, self._data = "message", list[str]()
 
-    def take(self, line: str) -> StreamEvent | None:
+    def feed(self, line: str) -> StreamEvent | None:
+        """Adds a line. Returns the event that it completes, if any."""
         if not line:
             event, data = self._event, self._data
             self._event, self._data = "message", []
@@ -234,7 +243,7 @@ def _decoded(data: str) -> Any:
 
 
 def _checked_url(url: str) -> str:
-    expected = "expected something like http://127.0.0.1:7070"
+    expected = "expected a URL such as http://127.0.0.1:7070"
     try:
         parts = httpx.URL(url)
     except httpx.InvalidURL as error:
@@ -247,37 +256,44 @@ def _checked_url(url: str) -> str:
 def _checked_key(key: str) -> str:
     key = key.strip()
     if not all("!" <= letter <= "~" for letter in key):
-        # A key is never shown, not even a wrong one.
-        raise ValueError(f"key: {len(key)} characters, not all of them visible ASCII as those of a key are")
+        # An error must never show a key, not even an invalid one.
+        raise ValueError(f"key: {len(key)} characters, expected only visible ASCII characters")
     return key
 
 
-class _Common:
-    """What both kinds of client know."""
+class _ClientBase:
+    """The settings that the sync and the async client share."""
 
     def __init__(self, base_url: str, key: str | None, retries: int, retry_wait_max: float) -> None:
         self.base_url = _checked_url(base_url)
         self._key = _checked_key(key if key is not None else os.environ.get("RENOWN_KEY", ""))
-        self._policy = _Policy(retries, retry_wait_max)
+        self._retry_policy = _RetryPolicy(retries, retry_wait_max)
 
     def __repr__(self) -> str:
-        # Without the key, which must not get into a log.
+        # Without the key, which must not end up in logs.
         return f"{type(self).__name__}({self.base_url!r})"
 
     def _settings(self, timeout: float) -> dict[str, Any]:
         headers = {"User-Agent": "renown-python", "Accept": "application/json"}
         if self._key:
             headers["Authorization"] = f"Bearer {self._key}"
-        # A redirect would carry the key elsewhere.
+        # Following a redirect would send the key to another server.
         return {"base_url": self.base_url, "headers": headers, "timeout": timeout, "follow_redirects": False}
 
 
-def _limit(timeout: float | None) -> dict[str, Any]:
+def _timeout_argument(timeout: float | None) -> dict[str, Any]:
     return {} if timeout is None else {"timeout": timeout}
 
 
-class Http(_Common):
-    """A connection to a server; `Client` has its methods. `timeout` limits each attempt, in seconds."""
+class Http(_ClientBase):
+    """The sync transport. `Client` adds one method per route.
+
+    :param base_url: The address of the server.
+    :param key: The API key. Default: the environment variable `RENOWN_KEY`.
+    :param timeout: Time limit of each attempt, in seconds.
+    :param retries: Maximum number of retries of a call.
+    :param retry_wait_max: Maximum wait before a retry, in seconds.
+    """
 
     def __init__(
         self,
@@ -304,25 +320,25 @@ class Http(_Common):
     def raw(
         self, method: str, target: str, *, headers: Mapping[str, str] | None = None, content: bytes | None = None
     ) -> httpx.Response:
-        """Sends a request as it is, and returns the reply as it is. For what no method is there for."""
+        """Sends a request and returns the reply, both unchanged. Use it for requests that no method covers."""
         request = self._client.build_request(method, "/", headers=dict(headers or {}), content=content)
         request.extensions = {**request.extensions, "target": target.encode()}
         return self._client.send(request)
 
     def _send(self, request: Request, timeout: float | None) -> Any:
-        # What is wrong with the request itself is a mistake of the caller.
+        # Outside the loop: an invalid request is a mistake of the caller and is not retried.
         attempt, parts = 0, request.parts()
         while True:
-            reached = True
+            maybe_received = True
             try:
-                response = self._client.request(**parts, **_limit(timeout))
+                response = self._client.request(**parts, **_timeout_argument(timeout))
                 if response.is_success:
-                    return _value(request, response)
-                error = _refusal(response)
+                    return _body(request, response)
+                error = _error_reply(response)
             except httpx.RequestError as failure:
-                error, reached = _no_answer(failure, self.base_url)
+                error, maybe_received = _no_reply(failure, self.base_url)
                 error.__cause__ = failure
-            wait = self._policy.after(request, error, reached, attempt)
+            wait = self._retry_policy.wait_after(request, error, maybe_received, attempt)
             if wait is None:
                 raise error
             time.sleep(wait)
@@ -335,26 +351,26 @@ class Http(_Common):
             cursor = page.get("next_cursor")
             if cursor is None:
                 return
-            request = request.at(cursor)
+            request = request.with_cursor(cursor)
 
     def _events(self, request: Request, timeout: float | None) -> Iterator[StreamEvent]:
         limit = httpx.Timeout(timeout or DEFAULT_TIMEOUT_S, read=timeout or STREAM_SILENCE_S)
-        lines, parts = _Lines(), request.parts()
+        parser, parts = _EventParser(), request.parts()
         try:
             with self._client.stream(**parts, timeout=limit) as response:
                 if not response.is_success:
                     response.read()
-                    raise _refusal(response)
+                    raise _error_reply(response)
                 for line in response.iter_lines():
-                    event = lines.take(line)
+                    event = parser.feed(line)
                     if event is not None:
                         yield event
         except httpx.RequestError as failure:
-            raise _no_answer(failure, self.base_url)[0] from failure
+            raise _no_reply(failure, self.base_url)[0] from failure
 
 
-class AsyncHttp(_Common):
-    """A connection to a server for `async` code; `AsyncClient` has its methods. `timeout` limits each attempt, in seconds."""
+class AsyncHttp(_ClientBase):
+    """The async transport. `AsyncClient` adds one method per route. The parameters are those of `Http`."""
 
     def __init__(
         self,
@@ -381,25 +397,25 @@ class AsyncHttp(_Common):
     async def raw(
         self, method: str, target: str, *, headers: Mapping[str, str] | None = None, content: bytes | None = None
     ) -> httpx.Response:
-        """Sends a request as it is, and returns the reply as it is. For what no method is there for."""
+        """Sends a request and returns the reply, both unchanged. Use it for requests that no method covers."""
         request = self._client.build_request(method, "/", headers=dict(headers or {}), content=content)
         request.extensions = {**request.extensions, "target": target.encode()}
         return await self._client.send(request)
 
     async def _send(self, request: Request, timeout: float | None) -> Any:
-        # What is wrong with the request itself is a mistake of the caller.
+        # Outside the loop: an invalid request is a mistake of the caller and is not retried.
         attempt, parts = 0, request.parts()
         while True:
-            reached = True
+            maybe_received = True
             try:
-                response = await self._client.request(**parts, **_limit(timeout))
+                response = await self._client.request(**parts, **_timeout_argument(timeout))
                 if response.is_success:
-                    return _value(request, response)
-                error = _refusal(response)
+                    return _body(request, response)
+                error = _error_reply(response)
             except httpx.RequestError as failure:
-                error, reached = _no_answer(failure, self.base_url)
+                error, maybe_received = _no_reply(failure, self.base_url)
                 error.__cause__ = failure
-            wait = self._policy.after(request, error, reached, attempt)
+            wait = self._retry_policy.wait_after(request, error, maybe_received, attempt)
             if wait is None:
                 raise error
             await asyncio.sleep(wait)
@@ -413,19 +429,19 @@ class AsyncHttp(_Common):
             cursor = page.get("next_cursor")
             if cursor is None:
                 return
-            request = request.at(cursor)
+            request = request.with_cursor(cursor)
 
     async def _events(self, request: Request, timeout: float | None) -> AsyncIterator[StreamEvent]:
         limit = httpx.Timeout(timeout or DEFAULT_TIMEOUT_S, read=timeout or STREAM_SILENCE_S)
-        lines, parts = _Lines(), request.parts()
+        parser, parts = _EventParser(), request.parts()
         try:
             async with self._client.stream(**parts, timeout=limit) as response:
                 if not response.is_success:
                     await response.aread()
-                    raise _refusal(response)
+                    raise _error_reply(response)
                 async for line in response.aiter_lines():
-                    event = lines.take(line)
+                    event = parser.feed(line)
                     if event is not None:
                         yield event
         except httpx.RequestError as failure:
-            raise _no_answer(failure, self.base_url)[0] from failure
+            raise _no_reply(failure, self.base_url)[0] from failure

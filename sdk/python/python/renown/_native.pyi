@@ -1,4 +1,4 @@
-"""What the package does in Rust."""
+"""The native module, written in Rust."""
 
 from collections.abc import Callable
 from os import PathLike
@@ -7,7 +7,7 @@ from typing import Any, final
 from ._api import GateReport, IngestEvent
 
 class SettingsError(ValueError):
-    """Gates or their options that are not allowed."""
+    """Raised for invalid gates or gate options."""
 
 @final
 class GateResult:
@@ -15,60 +15,60 @@ class GateResult:
 
     @property
     def name(self) -> str:
-        """The name by which the gate is configured."""
+        """Name of the gate in the configuration."""
     @property
     def passed(self) -> bool:
-        """Whether it passed; a skipped gate passes."""
+        """Whether the gate passed. A skipped gate counts as passed."""
     @property
     def latency_ms(self) -> float:
-        """How long it took."""
+        """Time that the gate took, in milliseconds."""
     @property
     def reason(self) -> str | None:
-        """Why it failed or was skipped, in the gate's own words."""
+        """Why the gate failed or was skipped. `None` if it passed without a remark."""
     @property
     def skipped(self) -> bool:
-        """Whether it had nothing to say."""
+        """Whether the gate was skipped."""
     def to_dict(self) -> GateReport:
-        """As the API writes it: what is absent is left out."""
+        """Returns the result in the format of the API. Absent values are left out."""
     @staticmethod
     def _restored(text: str) -> GateResult: ...
 
 @final
 class Result:
-    """What an evaluation found. It is true when the output passed."""
+    """The result of an evaluation. It is true if the output passed."""
 
     @property
     def evaluation_id(self) -> str:
-        """The id of this evaluation."""
+        """Id of this evaluation."""
     @property
     def agent_id(self) -> str:
-        """Whose output it is."""
+        """Agent that returned the output."""
     @property
     def tool(self) -> str | None:
-        """The tool that made it."""
+        """Tool that returned the output."""
     @property
     def latency_ms(self) -> float | None:
-        """How long the agent took, if that was said."""
+        """Latency of the agent in milliseconds, at most 60 000. `None` if it was not given."""
     @property
     def passed(self) -> bool:
         """Whether every gate passed or was skipped."""
     @property
     def gates(self) -> list[GateResult]:
-        """One result a gate, in the configured order."""
+        """One result per gate, in the configured order."""
     @property
     def failed(self) -> list[GateResult]:
-        """The gates that failed."""
+        """Results of the gates that failed."""
     @property
     def total_latency_ms(self) -> float:
-        """How long the whole took."""
+        """Time that the whole evaluation took, in milliseconds."""
     @property
     def timestamp(self) -> str:
-        """When it happened, RFC 3339 in UTC."""
+        """Time of the evaluation, RFC 3339 in UTC."""
     @property
     def output(self) -> Any:
-        """The output, with what gates redacted; the very object that was given if they redacted nothing."""
+        """The output, redacted if a gate redacted it. Otherwise it is the same object that was evaluated."""
     def to_dict(self) -> IngestEvent:
-        """The verdict as an event of `POST /v1/ingest`. It has no part of the output or the input."""
+        """Returns the verdict as an event for `POST /v1/ingest`. It contains no part of the output or the input."""
     def __bool__(self) -> bool: ...
     @staticmethod
     def _restored(text: str) -> Result: ...
@@ -95,7 +95,7 @@ class Engine:
         latency_ms: float | None,
         tmax_ms: int | None,
         started_at: int | None,
-        run: Callable[[list[str], float], list[tuple[str, str | None, float]]] | None,
+        run_customs: Callable[[list[str], float], list[tuple[str, str | None, float]]] | None,
     ) -> Result: ...
 
 @final
@@ -111,7 +111,7 @@ class Telemetry:
         spool_first: bool,
     ) -> None: ...
     def track(self, judged: Result) -> None: ...
-    def flush(self, timeout_s: float, stopped: Callable[[], bool] | None) -> bool: ...
+    def flush(self, timeout_s: float, is_cancelled: Callable[[], bool] | None) -> bool: ...
     def begin_shutdown(self) -> None: ...
     def shutdown(self, timeout_s: float) -> None: ...
     @property

@@ -1,7 +1,7 @@
-"""Verdicts on their way to a server, in the background.
+"""Sends verdicts to a server in the background.
 
-The buffer, the retries and the spool are in Rust, the same code as the proxy's. Here is what concerns a process of Python: its end,
-its forks and its event loops. What goes wrong on the way is told to the logger `renown`.
+The buffer, the retries and the spool are Rust code, shared with the proxy. This module handles what is specific to
+Python: process exit, forks and event loops. Problems are logged to the logger `renown`.
 """
 
 from __future__ import annotations
@@ -23,21 +23,31 @@ from ._native import Result
 
 _log = logging.getLogger("renown")
 
-# How long the end of the program waits for the last delivery, of all together.
+# Time limit for the last delivery at process exit, shared by all senders.
 EXIT_S = 5.0
 
 
 class Telemetry:
-    """Sends verdicts to a server every `interval_s` seconds, or as soon as `batch` of them wait.
+    """Sends verdicts to a server in the background.
 
         with Telemetry(client) as telemetry:
             telemetry.track(engine.evaluate(agent_id="a1", output=output))
 
-    `track` never waits and never raises. At most `buffer` verdicts are held; beyond that the oldest goes to the folder `spool` if
-    there is one, else it is dropped and counted. While the server is away everything waits. A program that is killed loses what it
-    holds in memory; with `spool_first` every verdict is in the folder before `track` returns, and the next process sends what a dead
-    one has left there. Shut down when the program ends normally; a child of `multiprocessing`, which ends otherwise, has to do it itself. A forked child has a thread and a buffer of
-    its own, and what was waiting stays with its parent.
+    `track` never waits for the network and never raises. While the server is unreachable, verdicts wait.
+
+    A program that is killed loses the verdicts in its memory, unless `spool_first` is set: then every verdict is on
+    disk before `track` returns, and the next process with the same `spool` sends what a dead process left.
+
+    A normal program exit shuts telemetry down. A child process of `multiprocessing` exits differently and must call
+    `shutdown` itself. A forked child gets its own thread and buffer; waiting verdicts stay with the parent.
+
+    :param client: The server and the key.
+    :param interval_s: Maximum time in seconds that a verdict waits for others before a batch is sent.
+    :param batch: Number of verdicts per batch, 1 to 100. A full batch is sent immediately.
+    :param buffer: Maximum number of verdicts in memory. When it is full, the oldest verdict moves to `spool`. Without a
+        spool it is dropped and counted in `dropped`.
+    :param spool: Folder for verdicts that do not fit in memory, or that are left at shutdown.
+    :param spool_first: Whether every verdict is written to `spool` before `track` returns.
     """
 
     def __init__(
@@ -55,8 +65,8 @@ class Telemetry:
         if buffer < 1:
             raise ValueError(f"buffer: {buffer}, expected 1 or more")
         if spool_first and spool is None:
-            raise ValueError("spool_first: True, expected a folder as spool with it")
-        # A child of this process may work in another folder.
+            raise ValueError("spool_first: True, expected spool to be set, too")
+        # Absolute, because a forked child may change its working directory.
         self._spool = None if spool is None else os.path.abspath(os.fspath(spool))
         self._settings = (client.base_url, client._key, float(interval_s), batch, buffer, self._spool, spool_first)
         self._start()
@@ -64,54 +74,56 @@ class Telemetry:
 
     def _start(self) -> None:
         self._native = _native.Telemetry(*self._settings)
-        # When nobody holds this any more. The end of the program is a matter of all together.
+        # Shuts down when this object is collected. At process exit, `_end_all` shuts all senders down together.
         self._end = weakref.finalize(self, self._native.shutdown, EXIT_S)
         self._end.atexit = False
 
     def _restart(self) -> None:
-        """In a forked child, where the thread is gone and nothing of it may be touched again."""
+        """Replaces the native sender in a forked child. The parent's thread does not exist there, so the old sender
+        must not be used again."""
         ended = self._end.detach() is None
         self._start()
         if ended:
             self._end()
 
     def track(self, result: Result) -> None:
-        """Takes a verdict. It holds no part of the output or the input."""
+        """Queues a verdict and returns immediately. A verdict contains no part of the output or the input."""
         try:
             self._native.track(result)
-        except Exception:  # noqa: BLE001 (who watches must not be in the way)
+        except Exception:  # noqa: BLE001 (telemetry must not break the program)
             _log.warning("a verdict was not tracked", exc_info=True)
 
     def flush(self, timeout: float = 30.0) -> bool:
-        """Waits until what was tracked so far is delivered.
+        """Sends now, and waits until every verdict tracked so far is delivered.
 
-        False if that takes longer, or if something was refused or dropped since the last time. It does not wait for the interval,
-        but for a server that has said when to come back; where that is later than `timeout`, it is false at once.
+        Returns false after `timeout` seconds, or if a verdict was rejected or dropped since the last flush. It still
+        waits as long as the server asked for with `Retry-After`; if that is longer than `timeout`, it returns false
+        immediately.
         """
         return self._native.flush(timeout, None)
 
     async def aflush(self, timeout: float = 30.0) -> bool:
-        """The same without holding the event loop."""
+        """Like `flush`, without blocking the event loop."""
         cancelled = threading.Event()
         try:
             return await asyncio.to_thread(self._native.flush, timeout, cancelled.is_set)
         finally:
-            # Whoever is not waited for any more ends soon.
+            # Ends the thread soon if this task was cancelled.
             cancelled.set()
 
     def shutdown(self, timeout: float = EXIT_S) -> None:
-        """Tries once more to deliver what waits, and ends. May be repeated."""
+        """Tries once more to deliver the waiting verdicts, then ends. Calling it again has no effect."""
         self._native.shutdown(timeout)
         self._end.detach()
 
     @property
     def dropped(self) -> int:
-        """Verdicts that were lost for lack of room, or that the server refused and nobody keeps."""
+        """Number of verdicts that were dropped because the buffer was full, or rejected by the server and not saved."""
         return self._native.dropped
 
     @property
     def waiting(self) -> int:
-        """Verdicts of which it is not known yet that the server has them."""
+        """Number of verdicts that are not yet delivered, rejected or dropped."""
         return self._native.waiting
 
     def __enter__(self) -> Telemetry:
@@ -135,13 +147,13 @@ _running: weakref.WeakSet[Telemetry] = weakref.WeakSet()
 
 
 def _end_all() -> None:
-    """Ends all at the same time, so that the program does not wait for one after the other."""
-    until = time.monotonic() + EXIT_S
+    """Shuts all senders down at the same time, so that they share one time limit."""
+    deadline = time.monotonic() + EXIT_S
     ending = [telemetry for telemetry in _running if telemetry._end.alive]
     for telemetry in ending:
         telemetry._native.begin_shutdown()
     for telemetry in ending:
-        telemetry.shutdown(max(0.0, until - time.monotonic()))
+        telemetry.shutdown(max(0.0, deadline - time.monotonic()))
 
 
 atexit.register(_end_all)
@@ -149,13 +161,14 @@ atexit.register(_end_all)
 
 def _after_fork() -> None:
     running = list(_running)
-    _let_go(telemetry._spool for telemetry in running if telemetry._spool is not None)
+    _close_inherited_locks(telemetry._spool for telemetry in running if telemetry._spool is not None)
     for telemetry in running:
         telemetry._restart()
 
 
-def _let_go(spools: Iterable[str]) -> None:
-    """Closes the inherited locks of the parent's spools: held by a child, the parent would seem to live for as long as it does."""
+def _close_inherited_locks(spools: Iterable[str]) -> None:
+    """Closes the inherited lock files of the parent's spools. While a child keeps them open, a dead parent looks
+    alive."""
     locks = set()
     for lock in (lock for spool in set(spools) for lock in glob.glob(os.path.join(glob.escape(spool), "*", "lock"))):
         try:
@@ -166,7 +179,7 @@ def _let_go(spools: Iterable[str]) -> None:
     try:
         names = os.listdir("/dev/fd") if locks else []
     except OSError:
-        # Not mounted here. The child has to get its own telemetry all the same.
+        # /dev/fd is not mounted. The child still needs its own telemetry.
         return
     for name in names:
         try:

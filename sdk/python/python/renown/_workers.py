@@ -1,7 +1,8 @@
-"""Threads that run the gates of Python, and an event loop for those that are async.
+"""Threads that run custom gates, and an event loop for async custom gates.
 
-They are daemons: a gate that never returns holds neither the evaluation nor the end of the program. It does hold its thread, so
-there are at most `THREADS_MAX`; when all of them hang, what waits is not done in time and fails closed.
+All threads are daemon threads, so a gate that never returns blocks neither the evaluation nor the exit of the
+program. It does block its thread. There are at most `THREADS_MAX` threads; when all of them hang, further gates time
+out and fail.
 """
 
 from __future__ import annotations
@@ -18,23 +19,23 @@ THREADS_MAX = 64
 
 
 class Workers:
-    """Threads that are made when they are needed and kept for the next time."""
+    """A pool of threads. Threads start on demand and are reused."""
 
     def __init__(self) -> None:
         self._jobs: SimpleQueue[Callable[[], None]] = SimpleQueue()
         self._lock = threading.Lock()
-        # Jobs that nobody has taken yet, threads that will take one, and all threads.
-        self._pending = self._waiting = self._count = 0
+        # Jobs that no thread has started yet, idle threads, and all threads.
+        self._pending = self._idle = self._count = 0
         self._loop: asyncio.AbstractEventLoop | None = None
         self._loop_thread: threading.Thread | None = None
 
     def submit(self, job: Callable[[], None]) -> None:
-        """Runs a job, which must not raise."""
+        """Runs a job on a thread. The job must not raise."""
         with self._lock:
             self._pending += 1
-            if self._pending > self._waiting and self._count < THREADS_MAX:
+            if self._pending > self._idle and self._count < THREADS_MAX:
                 self._count += 1
-                self._waiting += 1
+                self._idle += 1
                 threading.Thread(target=self._work, name="renown-gate", daemon=True).start()
         self._jobs.put(job)
 
@@ -43,17 +44,17 @@ class Workers:
             job = self._jobs.get()
             with self._lock:
                 self._pending -= 1
-                self._waiting -= 1
+                self._idle -= 1
             job()
-            # Nothing of the last output is held while there is nothing to do.
+            # An idle thread must not keep the last output in memory.
             del job
             with self._lock:
-                self._waiting += 1
+                self._idle += 1
 
     def submit_async(self, coroutine: Coroutine[Any, Any, Any]) -> Future[Any]:
-        """Runs a coroutine on an event loop of its own."""
+        """Runs a coroutine on the event loop of these workers."""
         with self._lock:
-            # A task that a gate has left behind can end the loop with SystemExit. The next one gets a new loop.
+            # A task that a gate left running can end the loop with SystemExit. Then the next coroutine gets a new loop.
             if self._loop is None or self._loop_thread is None or not self._loop_thread.is_alive():
                 self._loop = asyncio.new_event_loop()
                 target = self._loop.run_forever
@@ -63,7 +64,8 @@ class Workers:
 
 
 class _Shared:
-    """Those of this process: for gates, which may hang, and for whole evaluations, which end with their budget."""
+    """The workers of this process: one pool for gates, which may hang, and one for evaluations, which respect the
+    budget."""
 
     def __init__(self) -> None:
         self.renew()
@@ -75,6 +77,6 @@ class _Shared:
 
 shared = _Shared()
 
-# A forked child has none of the threads, so it begins anew.
+# Threads do not survive a fork, so a forked child needs new workers.
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=shared.renew)

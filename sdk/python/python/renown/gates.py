@@ -1,8 +1,11 @@
-"""The built-in gates, one function each, and `gate` for your own.
+"""One function per built-in gate, and `gate` for custom gates.
 
-What is not given has the default of the gate. Every built-in gate takes `name` (another name, so that a set can have two of a
-kind), `mode` (`"enforce"`, or `"observe"`: a failure is reported as skipped; `pii` and `secrets` also `"redact"`) and `strictness`
-(`"strict"`: any mention counts; `"balanced"`: what looks intended).
+An option that is not given has the default of the gate. These options are common:
+
+- `name`: another name, so that a set can contain two gates of the same kind.
+- `mode`: `"enforce"` (the default) or `"observe"`, which reports a failure as skipped. `pii` and `secrets` also have
+  `"redact"`, which replaces what the gate finds, and passes.
+- `strictness` (not for `rtb_…`): `"strict"` counts every mention; `"balanced"` counts only what looks intended.
 """
 
 from __future__ import annotations
@@ -18,7 +21,7 @@ Strictness: TypeAlias = Literal["strict", "balanced"]
 
 
 class Said(TypedDict, total=False):
-    """What a gate of your own may answer instead of a bool."""
+    """What a custom gate may return instead of a bool."""
 
     passed: bool
     reason: str | None
@@ -27,14 +30,17 @@ class Said(TypedDict, total=False):
 
 @dataclass(frozen=True)
 class Context:
-    """What a gate of your own sees."""
+    """What a custom gate sees of an evaluation.
+
+    `output` and `input` are the objects of the caller, not copies. `deadline` is the end of the budget, on the clock of
+    `time.monotonic()`.
+    """
 
     agent_id: str
     output: Any
     tool: str | None
     input: Any
     latency_ms: float | None
-    # When the evaluation has to be done, on the clock of `time.monotonic()`.
     deadline: float
 
 
@@ -53,7 +59,7 @@ class BuiltIn:
 
 @dataclass(frozen=True)
 class Custom:
-    """A gate of your own."""
+    """A custom gate: a name and a function."""
 
     name: str
     check: Check
@@ -67,10 +73,11 @@ def gate(name: str, check: Check) -> Custom: ...
 @overload
 def gate(name: str) -> Callable[[Check], Custom]: ...
 def gate(name: str, check: Check | None = None) -> Custom | Callable[[Check], Custom]:
-    """A gate of your own: a name and a function of the context, sync or async.
+    """Creates a custom gate from a name and a sync or async function. Also works as a decorator.
 
-    It gives a bool, or `{"passed", "reason", "skipped"}`. It runs in a thread beside the others of its kind (an async one on the
-    event loop), and fails where it raises, answers something else or is not done within the budget. Also a decorator.
+    The function gets a `Context` and returns a bool, or a dictionary with `passed`, `reason` and `skipped`. Custom
+    gates run at the same time: sync gates on threads, async gates on the event loop. A gate fails if it raises,
+    returns an invalid value or exceeds the budget.
     """
     if check is None:
         return lambda check: Custom(name, check)
@@ -80,8 +87,8 @@ def gate(name: str, check: Check | None = None) -> Custom | Callable[[Check], Cu
 def _built_in(
     kind: str, name: str | None, mode: RedactingMode | None, strictness: Strictness | None, options: dict[str, Any]
 ) -> BuiltIn:
-    given = {"mode": mode, "strictness": strictness, **options}
-    return BuiltIn(name or kind, kind, {key: value for key, value in given.items() if value is not None})
+    settings = {"mode": mode, "strictness": strictness, **options}
+    return BuiltIn(name or kind, kind, {key: value for key, value in settings.items() if value is not None})
 
 
 def filesystem(
@@ -96,7 +103,10 @@ def filesystem(
     mode: Mode | None = None,
     strictness: Strictness | None = None,
 ) -> BuiltIn:
-    """Destructive commands, paths that climb, and paths of systems and credentials. Paths inside of `roots` pass."""
+    """Fails on destructive commands, path traversal, and paths of the system and of credentials.
+
+    Paths inside `roots` pass. Relative paths start at `cwd`, by default the first root.
+    """
     options = {
         "destructive": destructive,
         "traversal": traversal,
@@ -120,7 +130,7 @@ def pii(
     mode: RedactingMode | None = None,
     strictness: Strictness | None = None,
 ) -> BuiltIn:
-    """Numbers and addresses of persons. `ipv4` is off unless it is asked for."""
+    """Fails on personal data, such as e-mail addresses, phone numbers and card numbers. `ipv4` is off by default."""
     options = {
         "email": email,
         "us_ssn": us_ssn,
@@ -141,7 +151,7 @@ def content(
     mode: Mode | None = None,
     strictness: Strictness | None = None,
 ) -> BuiltIn:
-    """Empty outputs and refusals; `phrases` are more that count as refusals."""
+    """Fails on empty outputs and refusals. `phrases` adds phrases that count as refusals."""
     options = {"empty": empty, "refusal": refusal, "phrases": None if phrases is None else list(phrases)}
     return _built_in("content", name, mode, strictness, options)
 
@@ -149,7 +159,7 @@ def content(
 def latency(
     *, max_ms: float, name: str | None = None, mode: Mode | None = None, strictness: Strictness | None = None
 ) -> BuiltIn:
-    """An agent that took longer than `max_ms`, by the `latency_ms` of the evaluation."""
+    """Fails if the `latency_ms` of the evaluation is above `max_ms`."""
     return _built_in("latency", name, mode, strictness, {"max_ms": max_ms})
 
 
@@ -161,13 +171,17 @@ def schema(
     mode: Mode | None = None,
     strictness: Strictness | None = None,
 ) -> BuiltIn:
-    """An output, or input, of another shape than a JSON schema, which is given as such or as a file."""
-    given = dict(schema) if isinstance(schema, Mapping) else os.fspath(schema)
-    return _built_in("schema", name, mode, strictness, {"schema": given, "target": target})
+    """Fails if the output, or the input, does not match a JSON schema.
+
+    :param schema: The schema itself, or the path of a file.
+    :param target: What to check. Default: `"output"`.
+    """
+    value = dict(schema) if isinstance(schema, Mapping) else os.fspath(schema)
+    return _built_in("schema", name, mode, strictness, {"schema": value, "target": target})
 
 
 class SecretRule(TypedDict, total=False):
-    """A rule of your own for `secrets`."""
+    """A custom rule for `secrets`."""
 
     name: str
     regex: str
@@ -183,7 +197,7 @@ def secrets(
     mode: RedactingMode | None = None,
     strictness: Strictness | None = None,
 ) -> BuiltIn:
-    """Keys, tokens and passwords. `disable` names rules that are not wanted, `extra` adds some."""
+    """Fails on keys, tokens and passwords. `disable` lists the names of rules to turn off; `extra` adds rules."""
     options = {
         "disable": None if disable is None else list(disable),
         "extra": None if extra is None else [dict(rule) for rule in extra],
@@ -198,7 +212,7 @@ def injection(
     mode: Mode | None = None,
     strictness: Strictness | None = None,
 ) -> BuiltIn:
-    """Text that gives orders to whoever reads it; fails from a score of `threshold` on."""
+    """Fails on text that gives orders to the model that reads it, if its score is at least `threshold` (1 to 20)."""
     return _built_in("injection", name, mode, strictness, {"threshold": threshold})
 
 
@@ -210,7 +224,7 @@ def rtb_tmax_guard(
 
 
 def rtb_impid_match(*, name: str | None = None, mode: Mode | None = None) -> BuiltIn:
-    """Bids for an impression that the request does not have."""
+    """Fails on bids for an impression that was not requested."""
     return _built_in("rtb.impid-match", name, mode, None, {})
 
 
@@ -221,7 +235,7 @@ def rtb_adomain_verify(
     name: str | None = None,
     mode: Mode | None = None,
 ) -> BuiltIn:
-    """Bids without an advertiser's domain, or with one that is none."""
+    """Fails on bids whose advertiser has an invalid or placeholder domain, or, with `require_adomain`, no domain."""
     placeholders = None if extra_placeholders is None else list(extra_placeholders)
     options = {"require_adomain": require_adomain, "extra_placeholders": placeholders}
     return _built_in("rtb.adomain-verify", name, mode, None, options)
@@ -235,7 +249,10 @@ def rtb_bid_sanity(
     name: str | None = None,
     mode: Mode | None = None,
 ) -> BuiltIn:
-    """Prices that are missing, negative, above a cap or far from the floor."""
+    """Fails on prices that are missing, negative, above `max_price`, or above `max_floor_multiple` times the floor.
+
+    With `enforce_floor`, a price below the floor fails, too.
+    """
     options = {"max_floor_multiple": max_floor_multiple, "max_price": max_price, "enforce_floor": enforce_floor}
     return _built_in("rtb.bid-sanity", name, mode, None, options)
 
@@ -248,7 +265,7 @@ def rtb_audience_safety(
     name: str | None = None,
     mode: Mode | None = None,
 ) -> BuiltIn:
-    """Unsafe categories on inventory that is directed at children."""
+    """Fails on ads of unsafe categories in inventory for children."""
     lists = {
         "unsafe_categories": unsafe_categories,
         "child_categories": child_categories,
@@ -261,12 +278,12 @@ def rtb_audience_safety(
 def rtb_bcat_compliance(
     *, parents: bool | None = None, name: str | None = None, mode: Mode | None = None
 ) -> BuiltIn:
-    """Categories that the request blocks; with `parents` a blocked category blocks those below it."""
+    """Fails on categories that the request blocks. With `parents`, a blocked category also blocks its subcategories."""
     return _built_in("rtb.bcat-compliance", name, mode, None, {"parents": parents})
 
 
 def rtb() -> list[BuiltIn]:
-    """The six gates of OpenRTB with their defaults: `Engine([*gates.rtb()], budget_ms=15)`."""
+    """Returns the six OpenRTB gates with their defaults: `Engine([*gates.rtb()], budget_ms=15)`."""
     return [
         rtb_tmax_guard(),
         rtb_impid_match(),
