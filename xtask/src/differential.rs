@@ -18,7 +18,7 @@ use renown_telemetry::prices::Prices;
 use serde_json::Value;
 
 use crate::duckdb;
-use crate::generate::{Amount, Dialect, Plan, Shape, Transport};
+use crate::generate::{Amount, Dialect, LogTransport, Plan, Shape};
 use crate::shell::{self, cargo, output, program, target_dir};
 
 const SEEDS: u64 = 5;
@@ -32,7 +32,7 @@ pub(crate) fn run() -> Result<()> {
     shell::run(cargo().args(["build", "--locked", "--package", "renown"]))?;
     let (mut logs, mut sessions) = (0, 0);
     for shape in [Shape::Modern, Shape::Strings] {
-        for transport in [Transport::Collector, Transport::HttpJson] {
+        for transport in [LogTransport::Collector, LogTransport::HttpJson] {
             for seed in 1..=SEEDS {
                 let plan = Plan {
                     sessions: Some(SESSIONS),

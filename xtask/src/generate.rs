@@ -15,7 +15,7 @@ use anyhow::{Result, ensure};
 use disorder::Disorder;
 pub(crate) use options::{USAGE, command};
 use renown_demo::logs::{self, AgentLog, Line, agent_log};
-pub(crate) use renown_demo::logs::{Shape, Transport};
+pub(crate) use renown_demo::logs::{LogTransport, Shape};
 pub(crate) use renown_demo::random::Random;
 
 /// The agent whose logs are written.
@@ -53,7 +53,7 @@ pub(crate) struct Plan {
     pub(crate) amount: Amount,
     pub(crate) seed: u64,
     pub(crate) shape: Shape,
-    pub(crate) transport: Transport,
+    pub(crate) transport: LogTransport,
     /// The most records in one line.
     pub(crate) batch: u64,
     /// Of a hundred lines, how many are written a second time, later. They come on top of the amount.
@@ -104,7 +104,7 @@ impl Plan {
             amount: Amount::Records(1000),
             seed: 1,
             shape: Shape::Modern,
-            transport: Transport::Collector,
+            transport: LogTransport::Collector,
             batch: 24,
             repeat: 0,
             shuffle: false,

@@ -6,12 +6,14 @@
 //! | length | files above 400 lines are reported, so that they are split by meaning before they are hard to read |
 //! | purity | a pure crate depends on nothing but its list, and names no module of the outside world |
 //! | documents | README and ARCHITECTURE stay short, links between documents resolve, `docs/scores.md` is current |
+//! | names | a public type has a name of its own |
 //! | words | plain English: none of the habits that a pattern can find |
 //! | dependencies | licences and duplicate majors, by `deny.toml` |
 //! | advisories | `cargo deny`, where it is installed and its database can be reached |
 
 mod dependencies;
 mod documents;
+mod names;
 mod words;
 
 use std::fs;
@@ -42,10 +44,14 @@ pub(crate) fn run() -> Result<()> {
 fn sources(problems: &mut Vec<String>) -> Result<()> {
     let listed = output(program("git").args(["ls-files", "--cached", "--others", "--exclude-standard"]))?;
     let texts = ["rs", "py", "ts", "md", "html"];
+    let mut types = names::TypeNames::default();
     for name in listed.lines().filter(|name| texts.iter().any(|extension| has_extension(name, extension))) {
         // A file that was deleted and not yet committed is still listed.
         let Ok(text) = fs::read_to_string(root().join(name)) else { continue };
         words::check(name, &text, problems)?;
+        if has_extension(name, "rs") && name.contains("/src/") || name.starts_with("sdk/node/native/") {
+            types.add(name, &text)?;
+        }
         if !has_extension(name, "rs") && !has_extension(name, "py") {
             continue;
         }
@@ -68,6 +74,7 @@ fn sources(problems: &mut Vec<String>) -> Result<()> {
             println!("length: {name} has {lines} lines, wanted are at most {LINES_WANTED}");
         }
     }
+    types.report(problems);
     Ok(())
 }
 

@@ -13,7 +13,7 @@ use std::time::Duration;
 use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
 use renown_core::gates::Strictness;
 use renown_core::ids::AgentId;
-use renown_core::kind::Kind;
+use renown_core::kind::ScoreKind;
 
 use crate::gate;
 use crate::setup::server::ServerUrl;
@@ -312,7 +312,7 @@ pub(crate) enum KindArg {
     Identity,
 }
 
-impl From<KindArg> for Kind {
+impl From<KindArg> for ScoreKind {
     fn from(kind: KindArg) -> Self {
         match kind {
             KindArg::Reputation => Self::Reputation,

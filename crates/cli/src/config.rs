@@ -21,7 +21,7 @@ use std::env;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use renown_core::gates::{Choice, Engine, Settings, SettingsError};
+use renown_core::gates::{Choice, Engine, GateSettings, SettingsError};
 use renown_core::units::NanoUsd;
 use renown_telemetry::prices::{Price, Prices};
 use serde::de::Error;
@@ -40,7 +40,7 @@ pub(crate) struct Config {
     pub(crate) server: ServerTable,
     pub(crate) proxy: ProxyTable,
     /// The unchecked settings of gates. `engine` checks them.
-    pub(crate) gates: Settings,
+    pub(crate) gates: GateSettings,
     /// The path of the file, if there is one. Paths in the file are relative to it.
     pub(crate) path: Option<PathBuf>,
 }
@@ -194,7 +194,7 @@ impl Config {
             };
             (pattern, price)
         });
-        let gates = Settings { gates: file.gates, gate: file.gate };
+        let gates = GateSettings { gates: file.gates, gate: file.gate };
         let server = ServerTable {
             data: file.data,
             listen: file.listen,
@@ -228,7 +228,7 @@ fn usable(dir: &Path) -> io::Result<()> {
 }
 
 /// Resolves paths relative to the directory of the configuration file.
-fn make_absolute(settings: &mut Settings, dir: &Path) -> Result<(), Failure> {
+fn make_absolute(settings: &mut GateSettings, dir: &Path) -> Result<(), Failure> {
     for path in settings.relative_paths() {
         let full = std::path::absolute(dir.join(&*path))
             .map_err(|error| Failure::new(format!("{path}: {error}")))?;

@@ -18,8 +18,8 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use renown_proxy::{Conversation, Host, HttpProxy, ProcessEvent, Session, Storage, load_pins};
-use renown_shipping::{Http, Settings, Telemetry};
+use renown_proxy::{Conversation, Host, HttpProxy, ProcessEvent, ProxySession, Storage, load_pins};
+use renown_shipping::{Http, ShippingSettings, Telemetry};
 use rustix::process::Signal;
 use tokio::net::TcpListener;
 use tokio::signal::unix::{SignalKind, signal};
@@ -53,7 +53,7 @@ pub(crate) fn run(args: &ProxyArgs, quiet: bool) -> Result<ExitCode, Failure> {
     let storage = storage(&settings, quiet)?;
     match &settings.server {
         Server::Command(command) => {
-            let session = Session::new(policy, build, Arc::clone(&pins));
+            let session = ProxySession::new(policy, build, Arc::clone(&pins));
             let session = session.ok_or_else(|| Failure::new("could not build the gates"))?;
             let (sender, receiver) = channel();
             pass_signals(sender.clone())?;
@@ -112,11 +112,11 @@ fn serve(proxy: HttpProxy<Machine>, listen: Listen, quiet: bool) -> Result<ExitC
 /// Returns the storage: the log on disk, and the connection to the Renown server.
 fn storage(settings: &ProxySettings, quiet: bool) -> Result<Storage, Failure> {
     let telemetry = settings.destination.as_ref().map(|destination| {
-        let shipping = Settings {
+        let shipping = ShippingSettings {
             interval: INTERVAL,
             spool: Some(settings.folder().join("spool")),
             spool_first: true,
-            ..Settings::default()
+            ..ShippingSettings::default()
         };
         let warn = |notice: renown_shipping::Notice| failure::warn(&notice.to_string());
         Telemetry::start(Box::new(Http::new(destination)), &shipping, warn)

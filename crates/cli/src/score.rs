@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use renown_core::json::InputError;
-use renown_core::kind::{Explained, Kind, Score};
+use renown_core::kind::{Explained, Score, ScoreKind};
 use renown_core::limits;
 use serde::Serialize;
 
@@ -115,7 +115,7 @@ impl<'a, W: Write> Scoring<'a, W> {
     }
 
     fn answer(&mut self, Input { position, text }: Input) -> Answer {
-        let kind = Kind::from(self.args.kind);
+        let kind = ScoreKind::from(self.args.kind);
         let answer = match text {
             Text::TooLong => Err(Refusal::TooLong),
             Text::Whole(text) if self.args.explain => {

@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 use renown_core::gates::Engine;
 use renown_server::keys::KeyText;
-use renown_server::{Api, Limits, Listeners, PageSettings, Settings, serve};
+use renown_server::{Api, Limits, Listeners, PageSettings, ServerSettings, serve};
 use renown_store::sqlite::{Sqlite, system_clock};
 use renown_store::{ApiKey, KeyKind, LockPurpose, Retention, Store, StoreError};
 use tokio::net::{TcpListener, TcpSocket};
@@ -136,8 +136,8 @@ fn open(settings: &ServeSettings, purpose: LockPurpose<'_>) -> Result<Sqlite, Fa
 }
 
 /// Returns the settings of the API.
-fn api_settings(settings: &ServeSettings, engine: Engine, demo: bool, link: &LoginLink) -> Settings {
-    Settings {
+fn api_settings(settings: &ServeSettings, engine: Engine, demo: bool, link: &LoginLink) -> ServerSettings {
+    ServerSettings {
         engine,
         requests_per_minute: settings.requests_per_minute.value.0,
         ingest_per_minute: settings.ingest_per_minute.value.0,

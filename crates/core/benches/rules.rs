@@ -8,28 +8,28 @@ use std::hint::black_box;
 
 use criterion::{BatchSize, Criterion, Throughput, criterion_group, criterion_main};
 use renown_core::decimal::Decimal;
-use renown_core::gates::{Choice, Context, Engine, Place, Settings};
+use renown_core::gates::{Choice, Context, Engine, GateSettings, Place};
 use renown_core::identity::{Category, ScoreDelta, Windows};
-use renown_core::kind::Kind;
-use renown_core::performance::Totals;
-use renown_core::reputation::{Evaluation, WINDOW_SIZE, Window};
-use renown_core::scorecard::{Baseline, Outcome, Report, Resources, Stages};
+use renown_core::kind::ScoreKind;
+use renown_core::performance::SessionTotals;
+use renown_core::reputation::{Sample, WINDOW_SIZE, Window};
+use renown_core::scorecard::{Baseline, Report, Resources, RunOutcome, Stages};
 use renown_core::session_metrics::{
-    DEFAULT_THRESHOLD, Session, SignalWeights, Signals, Trace, consistency, reliability,
+    DEFAULT_THRESHOLD, SessionTraces, SignalWeights, Signals, Trace, consistency, reliability,
 };
 use renown_core::time::Timestamp;
 use renown_core::units::{Micros, NanoUsd, Unit, Whole};
 use serde_json::value::{RawValue, to_raw_value};
 
 /// Returns evaluations that no branch predictor can learn, from a linear congruential generator.
-fn evaluations(count: usize) -> Vec<Evaluation> {
+fn evaluations(count: usize) -> Vec<Sample> {
     let mut state = 1_u64;
     let mut next = || {
         state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         u32::try_from(state >> 40).unwrap()
     };
     (0..count)
-        .map(|_| Evaluation {
+        .map(|_| Sample {
             passed: !next().is_multiple_of(8),
             latency: Micros::from_us(next() % 200_000).unwrap(),
         })
@@ -52,7 +52,7 @@ fn reputation(criterion: &mut Criterion) {
     group.bench_function("update", |bencher| bencher.iter(|| window.push(evaluations.next().unwrap())));
     group.bench_function("score", |bencher| bencher.iter(|| black_box(window.tally()).breakdown().score()));
     // The baseline: the same window, rescanned after each evaluation.
-    let mut latest: Vec<Evaluation> = stream.iter().copied().take(WINDOW_SIZE).collect();
+    let mut latest: Vec<Sample> = stream.iter().copied().take(WINDOW_SIZE).collect();
     let (mut oldest, mut evaluations) = (0, stream.iter().cycle().copied());
     group.bench_function("rescan_and_score", |bencher| {
         bencher.iter(|| {
@@ -65,7 +65,7 @@ fn reputation(criterion: &mut Criterion) {
 }
 
 /// Computes the documented formula in floats over the whole window.
-fn rescan(window: &[Evaluation], oldest: usize) -> f64 {
+fn rescan(window: &[Sample], oldest: usize) -> f64 {
     let n = f64::from(u32::try_from(window.len()).unwrap());
     let passed = window.iter().filter(|evaluation| evaluation.passed).count();
     let in_order = window[oldest..].iter().chain(&window[..oldest]);
@@ -80,10 +80,10 @@ fn rescan(window: &[Evaluation], oldest: usize) -> f64 {
     sum.floor()
 }
 
-fn traces(count: usize) -> Session {
+fn traces(count: usize) -> SessionTraces {
     let signals = evaluations(count);
     let unit = |us: u32| Some(Unit::new(f64::from(us) / 200_000.0).unwrap());
-    let trace = |(index, evaluation): (usize, &Evaluation)| Trace {
+    let trace = |(index, evaluation): (usize, &Sample)| Trace {
         trace_id: format!("trace-{index:04}").parse().unwrap(),
         signals: Signals {
             confidence: unit(evaluation.latency.us()),
@@ -93,7 +93,7 @@ fn traces(count: usize) -> Session {
         },
         source: None,
     };
-    Session::new(signals.iter().enumerate().map(trace).collect()).unwrap()
+    SessionTraces::new(signals.iter().enumerate().map(trace).collect()).unwrap()
 }
 
 fn session(criterion: &mut Criterion) {
@@ -122,7 +122,7 @@ fn others(criterion: &mut Criterion) {
     let mut stages = Stages::default();
     (0..7).for_each(|stage| stages.add(true, 1 + stage / 5));
     let report = Report {
-        outcome: Outcome::Completed,
+        outcome: RunOutcome::Completed,
         stages: Some(stages),
         wall_ms: Whole::new(61_000),
         resources: Resources {
@@ -138,7 +138,7 @@ fn others(criterion: &mut Criterion) {
         bencher
             .iter(|| black_box(report).breakdown(Baseline::new(black_box(&wall_ms))).scorecard(Vec::new()));
     });
-    let totals = Totals {
+    let totals = SessionTotals {
         duration_ns: 2_700_000_000_000,
         prompts: 12,
         total_tools: 87,
@@ -174,13 +174,13 @@ fn others(criterion: &mut Criterion) {
 fn inputs(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("inputs");
     let run = br#"{"outcome":"completed","stages":[{"name":"lint","passed":true,"attempts":1}],"wall_ms":61000,"baseline_wall_ms":[58000,64000]}"#;
-    group.bench_function("run", |bencher| bencher.iter(|| Kind::Run.score(black_box(run)).unwrap()));
+    group.bench_function("run", |bencher| bencher.iter(|| ScoreKind::Run.score(black_box(run)).unwrap()));
     let one = r#"{"passed":true,"latency_ms":12.5}"#;
     let reputation = format!(r#"{{"evaluations":[{}]}}"#, [one; WINDOW_SIZE].join(","));
     group.bench_function("reputation_of_500", |bencher| {
         bencher.iter_batched(
             || reputation.as_bytes(),
-            |text| Kind::Reputation.score(black_box(text)).unwrap(),
+            |text| ScoreKind::Reputation.score(black_box(text)).unwrap(),
             BatchSize::SmallInput,
         );
     });
@@ -198,7 +198,7 @@ fn clean(bytes: usize) -> Box<RawValue> {
 /// Measures the default set of gates on ordinary text and on text that is designed to be slow.
 #[expect(clippy::disallowed_types, reason = "the benchmark provides the clock")]
 fn gates(criterion: &mut Criterion) {
-    let settings = Settings::default();
+    let settings = GateSettings::default();
     let engine = Engine::new(&settings, &Choice::of(Place::Evaluate), &mut |_| Err(String::new())).unwrap();
     let start = std::time::Instant::now();
     let clock = || start.elapsed();

@@ -70,6 +70,6 @@ mod verdict;
 pub use clock::GateClock;
 pub use engine::{Context, Engine, ReadSchema, Tmax};
 pub use options::{SettingsError, SettingsProblem};
-pub use settings::{Choice, Links, Mode, Part, Place, Settings, Strictness};
-pub use started::{Outcome, Started};
+pub use settings::{Choice, GateSettings, JudgedPart, Links, Mode, Place, Strictness};
+pub use started::{CustomOutcome, Started};
 pub use verdict::{GateResult, Verdict};

@@ -47,7 +47,7 @@ use sums::CategorySums;
 
 pub use bridge::{bridge, bridge_id};
 pub use input::{Event, Input, Reference, ScoreDelta};
-pub use sums::{Part, Sums};
+pub use sums::{EventPart, Sums};
 
 /// The version of this formula.
 pub const FORMULA_VERSION: &str = "1";
@@ -120,7 +120,7 @@ impl Windows {
         {
             let age_then_ns = age_ns - days * NANOS_PER_DAY;
             if (0..WINDOW_DAYS * NANOS_PER_DAY).contains(&age_then_ns) {
-                sums.add(category, Part::of(delta));
+                sums.add(category, EventPart::of(delta));
             }
         }
     }
@@ -160,12 +160,12 @@ pub struct Breakdown {
 
 impl Breakdown {
     /// Returns the reputation as the API returns it.
-    pub fn standing(&self, as_of: Timestamp) -> Standing {
+    pub fn standing(&self, as_of: Timestamp) -> IdentityReputation {
         let Windows { now, week_ago, month_ago } = &self.windows;
         let trend =
             |then: &Sums, score: Fraction| (then.events() > 0).then(|| self.overall.minus(score).round());
         let total_events = now.events();
-        Standing {
+        IdentityReputation {
             as_of,
             overall_score: self.overall.round(),
             task_quality_score: now.task_quality.mean().round(),
@@ -207,7 +207,7 @@ impl Breakdown {
 
 /// The reputation of an identity at a point in time.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Standing {
+pub struct IdentityReputation {
     /// The point in time.
     pub as_of: Timestamp,
     /// The weighted mean of the categories.
@@ -253,7 +253,7 @@ mod tests {
     }
 
     /// Computes the reputation at noon after events of (days before, category, delta).
-    fn standing(events: &[(i64, Category, f64)]) -> Standing {
+    fn standing(events: &[(i64, Category, f64)]) -> IdentityReputation {
         windows(events).breakdown().standing(noon())
     }
 

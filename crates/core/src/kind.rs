@@ -8,7 +8,7 @@ use crate::{identity, performance, reputation, scorecard, session_metrics};
 
 /// The kind of score to compute.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum ScoreKind {
     /// [`reputation`] of an agent.
     Reputation,
     /// [`performance`] of a session.
@@ -26,7 +26,7 @@ pub enum Kind {
 #[serde(untagged)]
 pub enum Score {
     /// Of an agent.
-    Reputation(reputation::Record),
+    Reputation(reputation::ReputationRecord),
     /// Of a session.
     Performance(performance::Performance),
     /// Of a run.
@@ -34,7 +34,7 @@ pub enum Score {
     /// Of a session.
     Session(Box<session_metrics::Metrics>),
     /// Of an identity.
-    Identity(identity::Standing),
+    Identity(identity::IdentityReputation),
 }
 
 /// The explanation of a score of any kind.
@@ -49,7 +49,7 @@ pub enum Explained {
     Session(session_metrics::MetricsExplanation),
 }
 
-impl Kind {
+impl ScoreKind {
     /// Parses one input and computes its score.
     pub fn score(self, input: &[u8]) -> Result<Score, InputError> {
         Ok(match self {

@@ -59,7 +59,7 @@ const WEIGHTS: [u128; 5] = [30, 25, 20, 15, 10];
 
 /// Totals of the telemetry of one session.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Totals {
+pub struct SessionTotals {
     /// Time from the first to the last event, in nanoseconds.
     pub duration_ns: u64,
     /// User prompts.
@@ -76,7 +76,7 @@ pub struct Totals {
     pub cache_tokens: u64,
 }
 
-impl Totals {
+impl SessionTotals {
     /// Returns `duration_min` in tenths of a minute, at least ten.
     fn duration_tenths(&self) -> u128 {
         round_half_up(u128::from(self.duration_ns), u128::from(NANOS_PER_MINUTE / 10)).max(10)
@@ -275,7 +275,7 @@ mod tests {
     /// Asserts that `totals` give these dimensions (in tenths), composite (in tenths) and recommendation.
     fn check(
         why: &str,
-        totals: Totals,
+        totals: SessionTotals,
         dimensions: [i128; 5],
         composite: i128,
         recommendation: Recommendation,
@@ -294,29 +294,40 @@ mod tests {
 
     #[test]
     fn worked_examples() {
-        let tool =
-            Totals { duration_ns: MINUTE, prompts: 1, total_tools: 1, tools_ok: 1, ..Totals::default() };
+        let tool = SessionTotals {
+            duration_ns: MINUTE,
+            prompts: 1,
+            total_tools: 1,
+            tools_ok: 1,
+            ..SessionTotals::default()
+        };
         check("prompt and one good tool", tool, [100, 20, 100, 0, 100], 65, Recommendation::Review);
-        let call = Totals { duration_ns: 2 * MINUTE, total_cost: usd("0.05"), total_tokens: 1, ..tool };
+        let call =
+            SessionTotals { duration_ns: 2 * MINUTE, total_cost: usd("0.05"), total_tokens: 1, ..tool };
         check("then a call of $0.05", call, [100, 20, 50, 0, 50], 50, Recommendation::Review);
-        check("nothing at all", Totals::default(), [0, 0, 0, 0, 100], 10, Recommendation::Doff);
-        let no_tool = Totals { prompts: 1, total_cost: usd("0.02"), ..Totals::default() };
+        check("nothing at all", SessionTotals::default(), [0, 0, 0, 0, 100], 10, Recommendation::Doff);
+        let no_tool = SessionTotals { prompts: 1, total_cost: usd("0.02"), ..SessionTotals::default() };
         check("a prompt, a call, no tool", no_tool, [0, 0, 0, 0, 80], 8, Recommendation::Doff);
-        let within = Totals {
+        let within = SessionTotals {
             duration_ns: 7 * MINUTE / 2,
             total_tools: 2,
             tools_ok: 2,
             total_cost: usd("0.01"),
-            ..Totals::default()
+            ..SessionTotals::default()
         };
         check("no prompt counts as one", within, [100, 40, 57, 0, 95], 61, Recommendation::Review);
-        let long = Totals { duration_ns: 9 * MINUTE, total_tools: 4, tools_ok: 4, ..Totals::default() };
+        let long = SessionTotals {
+            duration_ns: 9 * MINUTE,
+            total_tools: 4,
+            tools_ok: 4,
+            ..SessionTotals::default()
+        };
         check("over nine minutes", long, [100, 80, 44, 0, 100], 69, Recommendation::Review);
     }
 
     #[test]
     fn the_samples_of_the_source_match_its_formula() {
-        let sample = Totals {
+        let sample = SessionTotals {
             duration_ns: 45 * MINUTE,
             prompts: 12,
             total_tools: 87,
@@ -330,8 +341,12 @@ mod tests {
         assert_eq!((shown.duration_min, shown.stats.tool_success_pct), (45, 92));
         assert_eq!(shown.stats.total_cost.to_string(), "0.34");
         for (per_tool, tenths) in [("0", 100), ("0.01", 90), ("0.05", 50), ("0.10", 0), ("0.20", 0)] {
-            let totals =
-                Totals { total_tools: 1, tools_ok: 1, total_cost: usd(per_tool), ..Totals::default() };
+            let totals = SessionTotals {
+                total_tools: 1,
+                tools_ok: 1,
+                total_cost: usd(per_tool),
+                ..SessionTotals::default()
+            };
             assert_eq!(
                 totals.performance().dimensions.cost_efficiency.units(),
                 tenths,
@@ -357,14 +372,19 @@ mod tests {
     #[test]
     fn the_duration_rounds_to_tenths_and_then_to_minutes() {
         for (seconds, minutes) in [(0, 1), (59, 1), (86, 1), (87, 2), (90, 2), (149, 3), (146, 2)] {
-            let totals = Totals { duration_ns: seconds * 1_000_000_000, ..Totals::default() };
+            let totals = SessionTotals { duration_ns: seconds * 1_000_000_000, ..SessionTotals::default() };
             assert_eq!(totals.performance().duration_min, minutes, "{seconds} s");
         }
     }
 
     #[test]
     fn the_explanation_adds_up_to_the_composite() {
-        let totals = Totals { duration_ns: 9 * MINUTE, total_tools: 4, tools_ok: 4, ..Totals::default() };
+        let totals = SessionTotals {
+            duration_ns: 9 * MINUTE,
+            total_tools: 4,
+            tools_ok: 4,
+            ..SessionTotals::default()
+        };
         let explanation = totals.performance().explain();
         let points: i128 = explanation.components.iter().map(|component| component.points.units()).sum();
         assert_eq!(points, 6_880_000, "3 + 2 + 0.88 + 0 + 1, shown as 6.9");

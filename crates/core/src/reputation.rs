@@ -37,7 +37,7 @@ use crate::json::or_default;
 use crate::units::Micros;
 
 pub use input::Input;
-pub use record::{Lifecycle, Record, Standing};
+pub use record::{Lifecycle, ReputationRecord, ReputationSummary};
 
 /// The version of this formula.
 pub const FORMULA_VERSION: &str = "1";
@@ -63,7 +63,7 @@ const VOLUME_GAIN: u64 = 1200;
 
 /// One verdict on one output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-pub struct Evaluation {
+pub struct Sample {
     /// Whether every gate passed.
     pub passed: bool,
     /// The latency of this evaluation; 0 if absent.
@@ -87,7 +87,7 @@ struct Entry(u32);
 impl Entry {
     const PASSED: u32 = 1 << 31;
 
-    fn new(evaluation: Evaluation) -> Self {
+    fn new(evaluation: Sample) -> Self {
         Self(evaluation.latency.us() | if evaluation.passed { Self::PASSED } else { 0 })
     }
 
@@ -102,7 +102,7 @@ impl Entry {
 
 impl Window {
     /// Adds the next evaluation. A full window drops its oldest entry.
-    pub fn push(&mut self, evaluation: Evaluation) {
+    pub fn push(&mut self, evaluation: Sample) {
         let entry = Entry::new(evaluation);
         match self.entries.get_mut(self.oldest) {
             Some(oldest) if self.tally.evaluations == WINDOW_SIZE as u64 => {
@@ -123,7 +123,7 @@ impl Window {
     }
 
     /// Returns the sums the window would have after one more evaluation.
-    pub fn tally_after(&self, evaluation: Evaluation) -> Tally {
+    pub fn tally_after(&self, evaluation: Sample) -> Tally {
         let full = self.tally.evaluations == WINDOW_SIZE as u64;
         let leaving = if full { self.entries.get(self.oldest).copied() } else { None };
         self.tally.after(leaving, Entry::new(evaluation))
@@ -132,7 +132,7 @@ impl Window {
     /// Returns the sums after `ahead` evaluations that have not been pushed yet, and one more. `before` holds the
     /// sums after the `ahead` evaluations. `ahead` must be less than [`WINDOW_SIZE`], so that every dropped entry is
     /// in this window.
-    pub fn tally_ahead(&self, before: Tally, ahead: usize, evaluation: Evaluation) -> Tally {
+    pub fn tally_ahead(&self, before: Tally, ahead: usize, evaluation: Sample) -> Tally {
         let left = (self.entries.len() + ahead).checked_sub(WINDOW_SIZE);
         let leaving = left.and_then(|left| self.entries.get((self.oldest + left) % WINDOW_SIZE).copied());
         before.after(leaving, Entry::new(evaluation))
@@ -143,7 +143,7 @@ impl Window {
         let n = self.tally.evaluations;
         let average_us = round_half_up(u128::from(self.tally.latency_us), u128::from(n.max(1)));
         let latency = u32::try_from(average_us).ok().and_then(Micros::from_us).unwrap_or(Micros::MAX);
-        self.tally_after(Evaluation { passed, latency }).breakdown().score()
+        self.tally_after(Sample { passed, latency }).breakdown().score()
     }
 
     /// Explains the score, part by part, and gives the score after the next pass or failure.
@@ -155,14 +155,14 @@ impl Window {
     }
 }
 
-impl Extend<Evaluation> for Window {
-    fn extend<I: IntoIterator<Item = Evaluation>>(&mut self, evaluations: I) {
+impl Extend<Sample> for Window {
+    fn extend<I: IntoIterator<Item = Sample>>(&mut self, evaluations: I) {
         evaluations.into_iter().for_each(|evaluation| self.push(evaluation));
     }
 }
 
-impl FromIterator<Evaluation> for Window {
-    fn from_iter<I: IntoIterator<Item = Evaluation>>(evaluations: I) -> Self {
+impl FromIterator<Sample> for Window {
+    fn from_iter<I: IntoIterator<Item = Sample>>(evaluations: I) -> Self {
         let mut window = Self::default();
         window.extend(evaluations);
         window
@@ -190,7 +190,7 @@ impl Tally {
 
     /// Returns the sums with one more evaluation. Returns `None` if the window is full: then an entry has to be
     /// dropped, and only [`Window`] knows it.
-    pub fn with(self, evaluation: Evaluation) -> Option<Self> {
+    pub fn with(self, evaluation: Sample) -> Option<Self> {
         (self.evaluations < WINDOW_SIZE as u64).then(|| self.after(None, Entry::new(evaluation)))
     }
 
@@ -320,7 +320,7 @@ mod tests {
 
     fn window(evaluations: &[(usize, bool, f64)]) -> Window {
         let each = |&(times, passed, ms): &(usize, bool, f64)| {
-            std::iter::repeat_n(Evaluation { passed, latency: Micros::from_ms(ms).unwrap() }, times)
+            std::iter::repeat_n(Sample { passed, latency: Micros::from_ms(ms).unwrap() }, times)
         };
         evaluations.iter().flat_map(each).collect()
     }
@@ -340,7 +340,7 @@ mod tests {
     #[test]
     fn tally_ahead_equals_the_tally_after_pushing() {
         for held in [0, 1, 460, 495, 500, 777] {
-            let each = |number: u32| Evaluation {
+            let each = |number: u32| Sample {
                 passed: !number.is_multiple_of(7),
                 latency: Micros::from_us(number * 31).unwrap(),
             };
@@ -400,7 +400,7 @@ mod tests {
         assert_eq!(full.score_after(true), 1000);
         assert_eq!(window(&[]).score_after(true), 654);
         let mut pushed = full.clone();
-        pushed.push(Evaluation { passed: false, latency: Micros::default() });
+        pushed.push(Sample { passed: false, latency: Micros::default() });
         assert_eq!(full.score_after(false), pushed.tally().breakdown().score());
     }
 }

@@ -74,7 +74,7 @@ const CPU_POINTS: u128 = 30;
 /// How a run ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Deserialize, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Outcome {
+pub enum RunOutcome {
     /// All gates passed.
     Completed,
     /// Partial progress with retries.
@@ -83,7 +83,7 @@ pub enum Outcome {
     Failed,
 }
 
-impl Outcome {
+impl RunOutcome {
     /// All of them.
     pub const ALL: [Self; 3] = [Self::Completed, Self::Blocked, Self::Failed];
 
@@ -101,7 +101,7 @@ impl Outcome {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Report {
     /// How the run ended.
-    pub outcome: Outcome,
+    pub outcome: RunOutcome,
     /// Its stages.
     pub stages: Option<Stages>,
     /// How long it took, in milliseconds.
@@ -134,9 +134,9 @@ impl Report {
     /// Computes the formula: the four axes. An axis that cannot be computed is `None`.
     pub fn breakdown(self, baseline: Baseline) -> Breakdown {
         let completion = match self.outcome {
-            Outcome::Completed => 100,
-            Outcome::Blocked => 30,
-            Outcome::Failed => 0,
+            RunOutcome::Completed => 100,
+            RunOutcome::Blocked => 30,
+            RunOutcome::Failed => 0,
         };
         Breakdown {
             report: self,
@@ -296,7 +296,7 @@ pub struct Scorecard {
 mod tests {
     use super::*;
 
-    fn report(outcome: Outcome) -> Report {
+    fn report(outcome: RunOutcome) -> Report {
         Report { outcome, stages: None, wall_ms: None, resources: Resources::default() }
     }
 
@@ -315,7 +315,7 @@ mod tests {
                 error_rate: Some(error_rate),
                 latency: Some(latency),
                 resource_efficiency: Some(resource_efficiency),
-                ..report(Outcome::Failed).breakdown(Baseline::default())
+                ..report(RunOutcome::Failed).breakdown(Baseline::default())
             };
             assert_eq!(breakdown.score(), score, "{breakdown:?}");
         }
@@ -336,7 +336,7 @@ mod tests {
             (3000, 0),
             (9000, 0),
         ] {
-            let run = Report { wall_ms: Whole::new(wall_ms), ..report(Outcome::Completed) };
+            let run = Report { wall_ms: Whole::new(wall_ms), ..report(RunOutcome::Completed) };
             assert_eq!(run.latency(usual), Some(latency), "{wall_ms}");
         }
     }
@@ -348,7 +348,7 @@ mod tests {
         stages.add(true, 1);
         stages.add(true, 2);
         let breakdown =
-            Report { stages: Some(stages), ..report(Outcome::Blocked) }.breakdown(Baseline::default());
+            Report { stages: Some(stages), ..report(RunOutcome::Blocked) }.breakdown(Baseline::default());
         let explanation = breakdown.explain();
         let points: Vec<String> = explanation.components.iter().map(|c| c.points.to_string()).collect();
         assert_eq!(points, ["12.000000", "20.100000", "10.000000", "5.000000"]);

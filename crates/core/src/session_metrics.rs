@@ -38,7 +38,9 @@ mod result;
 mod signals;
 mod summary;
 
-pub use input::{Input, Metrics, MetricsExplanation, RepeatedTrace, Session, Source, Thresholds, Trace};
+pub use input::{
+    Input, Metrics, MetricsExplanation, RepeatedTrace, SessionTraces, Source, Thresholds, Trace,
+};
 pub use registry::{Band, Definition, registry};
 pub use result::{
     Consistency, ConsistencyRow, Metadata, Metric, PerTrace, Reliability, ReliabilityRow, Risks, Rms, TopK,
@@ -81,7 +83,7 @@ const CONSISTENT_FROM: Decimal<4> = Decimal::from_units(8000);
 const MODERATE_FROM: Decimal<4> = Decimal::from_units(5000);
 
 /// Computes `agent_reliability`: the worst moments of a session.
-pub fn reliability(session: &Session, weights: &SignalWeights, threshold: Unit) -> Metric<Reliability> {
+pub fn reliability(session: &SessionTraces, weights: &SignalWeights, threshold: Unit) -> Metric<Reliability> {
     let traces = session.traces();
     let mut rows = Vec::with_capacity(traces.len());
     let mut risks = Vec::with_capacity(traces.len());
@@ -164,7 +166,7 @@ impl Tail {
 }
 
 /// Computes `agent_consistency`: the spread of uncertainty over a session.
-pub fn consistency(session: &Session, weights: &SignalWeights, threshold: Unit) -> Metric<Consistency> {
+pub fn consistency(session: &SessionTraces, weights: &SignalWeights, threshold: Unit) -> Metric<Consistency> {
     let traces = session.traces();
     let mut rows = Vec::with_capacity(traces.len());
     let mut squares = 0.0;
@@ -244,9 +246,11 @@ mod tests {
         Trace { trace_id: format!("t{index}").parse().unwrap(), signals, source: None }
     }
 
-    fn traces(signals: &[[f64; 4]]) -> Session {
-        Session::new(signals.iter().enumerate().map(|(index, &signals)| trace(index, signals)).collect())
-            .unwrap()
+    fn traces(signals: &[[f64; 4]]) -> SessionTraces {
+        SessionTraces::new(
+            signals.iter().enumerate().map(|(index, &signals)| trace(index, signals)).collect(),
+        )
+        .unwrap()
     }
 
     fn scores(signals: &[[f64; 4]]) -> [String; 2] {

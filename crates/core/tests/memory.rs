@@ -5,7 +5,7 @@
 use core::time::Duration;
 
 use peak_alloc::PeakAlloc;
-use renown_core::gates::{Choice, Context, Engine, Place, Settings, Strictness};
+use renown_core::gates::{Choice, Context, Engine, GateSettings, Place, Strictness};
 use serde_json::json;
 use serde_json::value::RawValue;
 
@@ -30,7 +30,7 @@ fn held(engine: &Engine, output: &RawValue) -> usize {
 }
 
 fn engine(place: Place, strictness: Strictness, settings: serde_json::Value) -> Engine {
-    let settings: Settings = serde_json::from_value(settings).unwrap();
+    let settings: GateSettings = serde_json::from_value(settings).unwrap();
     let choice = Choice { strictness: Some(strictness), ..Choice::of(place) };
     Engine::new(&settings, &choice, &mut |_| Err(String::new())).unwrap()
 }

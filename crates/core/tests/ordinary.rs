@@ -5,7 +5,7 @@
 use core::time::Duration;
 use std::collections::BTreeMap;
 
-use renown_core::gates::{Choice, Context, Engine, Place, Settings, Strictness};
+use renown_core::gates::{Choice, Context, Engine, GateSettings, Place, Strictness};
 use serde::Deserialize;
 use serde_json::value::to_raw_value;
 use serde_json::{from_str, from_value, json};
@@ -22,7 +22,7 @@ fn rows() -> Vec<Row> {
 
 /// Builds the set of the proxy with every gate enforced.
 fn engine(strictness: Strictness) -> Engine {
-    let settings: Settings = from_value(json!({"gate": {"injection": {"mode": "enforce"}}})).unwrap();
+    let settings: GateSettings = from_value(json!({"gate": {"injection": {"mode": "enforce"}}})).unwrap();
     let choice = Choice { strictness: Some(strictness), ..Choice::of(Place::Proxy) };
     let engine = Engine::new(&settings, &choice, &mut |_| Err(String::new())).unwrap();
     assert_eq!(engine.names().collect::<Vec<_>>(), ["filesystem", "pii", "content", "secrets", "injection"]);

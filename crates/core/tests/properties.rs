@@ -8,11 +8,11 @@ use proptest::sample::select;
 use proptest::test_runner::RngSeed;
 use renown_core::decimal::Decimal;
 use renown_core::identity::{Category, ScoreDelta, Windows};
-use renown_core::performance::Totals;
-use renown_core::reputation::{Evaluation, WINDOW_SIZE, Window};
-use renown_core::scorecard::{Baseline, Outcome, Report, Resources, Stages, Tier};
+use renown_core::performance::SessionTotals;
+use renown_core::reputation::{Sample, WINDOW_SIZE, Window};
+use renown_core::scorecard::{Baseline, Report, Resources, RunOutcome, Stages, Tier};
 use renown_core::session_metrics::{
-    DEFAULT_THRESHOLD, Session, SignalWeights, Signals, Trace, Weight, consistency, reliability,
+    DEFAULT_THRESHOLD, SessionTraces, SignalWeights, Signals, Trace, Weight, consistency, reliability,
 };
 use renown_core::time::Timestamp;
 use renown_core::units::{Micros, NanoUsd, Unit, Whole};
@@ -27,15 +27,14 @@ fn config(cases: u32) -> ProptestConfig {
     }
 }
 
-fn evaluation() -> impl Strategy<Value = Evaluation> {
+fn evaluation() -> impl Strategy<Value = Sample> {
     // Mostly small latencies, so that the latency points are neither always 0 nor always 250.
     let latency = prop_oneof![0..200_000_u32, 0..=60_000_000_u32];
-    (any::<bool>(), latency)
-        .prop_map(|(passed, us)| Evaluation { passed, latency: Micros::from_us(us).unwrap() })
+    (any::<bool>(), latency).prop_map(|(passed, us)| Sample { passed, latency: Micros::from_us(us).unwrap() })
 }
 
 /// Computes the documented formula over the last 500 evaluations from scratch, with another common denominator.
-fn score_from_scratch(evaluations: &[Evaluation]) -> u128 {
+fn score_from_scratch(evaluations: &[Sample]) -> u128 {
     let window = &evaluations[evaluations.len().saturating_sub(500)..];
     if window.is_empty() {
         return 0;
@@ -55,7 +54,7 @@ fn score_from_scratch(evaluations: &[Evaluation]) -> u128 {
     sum / common
 }
 
-fn tally_of(evaluations: &[Evaluation]) -> renown_core::reputation::Tally {
+fn tally_of(evaluations: &[Sample]) -> renown_core::reputation::Tally {
     evaluations.iter().copied().collect::<Window>().tally()
 }
 
@@ -106,7 +105,7 @@ proptest! {
         let before = tally_of(&evaluations);
         let after = |passed| {
             let latency = Micros::from_us(us).unwrap();
-            tally_of(&[evaluations.as_slice(), &[Evaluation { passed, latency }]].concat())
+            tally_of(&[evaluations.as_slice(), &[Sample { passed, latency }]].concat())
         };
         prop_assert!(after(true).passed() >= before.passed());
         prop_assert_eq!(after(true).passed(), after(false).passed() + 1);
@@ -123,11 +122,11 @@ proptest! {
     }
 }
 
-fn totals() -> impl Strategy<Value = Totals> {
+fn totals() -> impl Strategy<Value = SessionTotals> {
     let count = || prop_oneof![0..50_u64, 0..1_000_000_u64, any::<u64>()];
     let cost = prop_oneof![0..2_000_000_000_u128, 0..1_000_000_000_000_000_000_000_000_u128];
     (any::<u64>(), count(), count(), any::<u64>(), cost, count(), any::<u64>()).prop_map(
-        |(duration_ns, prompts, total_tools, ok, cost, total_tokens, cached)| Totals {
+        |(duration_ns, prompts, total_tools, ok, cost, total_tokens, cached)| SessionTotals {
             duration_ns: duration_ns % 10_000_000_000_000,
             prompts,
             total_tools,
@@ -139,7 +138,7 @@ fn totals() -> impl Strategy<Value = Totals> {
     )
 }
 
-fn tenths_of(totals: &Totals) -> [i128; 6] {
+fn tenths_of(totals: &SessionTotals) -> [i128; 6] {
     let found = totals.performance();
     let d = found.dimensions;
     [d.quality, d.autonomy, d.productivity, d.token_efficiency, d.cost_efficiency, found.composite]
@@ -157,7 +156,7 @@ proptest! {
     #[test]
     fn one_more_success_never_lowers_quality_or_productivity(totals in totals()) {
         prop_assume!(totals.tools_ok < totals.total_tools);
-        let better = Totals { tools_ok: totals.tools_ok + 1, ..totals };
+        let better = SessionTotals { tools_ok: totals.tools_ok + 1, ..totals };
         let (before, after) = (tenths_of(&totals), tenths_of(&better));
         prop_assert!(after[0] >= before[0] && after[2] >= before[2] && after[4] >= before[4]);
     }
@@ -166,7 +165,7 @@ proptest! {
 fn run() -> impl Strategy<Value = (Report, Baseline)> {
     let whole = |number: u64| Whole::new(number).unwrap();
     let some = move || prop::option::of(prop_oneof![0..100_u64, 0..=i64::MAX.unsigned_abs()].prop_map(whole));
-    let outcome = select(vec![Outcome::Completed, Outcome::Blocked, Outcome::Failed]);
+    let outcome = select(vec![RunOutcome::Completed, RunOutcome::Blocked, RunOutcome::Failed]);
     let stages = prop::option::of(vec((any::<bool>(), 1..3_u64), 0..30));
     let report = (outcome, stages, some(), (some(), some(), some(), some(), some()));
     (report, vec((0..100_000_u64).prop_map(whole), 0..40)).prop_map(|(report, baseline)| {
@@ -205,8 +204,8 @@ proptest! {
     #[test]
     fn a_better_outcome_never_scores_lower((report, baseline) in run()) {
         let score = |outcome| Report { outcome, ..report }.breakdown(baseline).score();
-        prop_assert!(score(Outcome::Completed) >= score(Outcome::Blocked));
-        prop_assert!(score(Outcome::Blocked) >= score(Outcome::Failed));
+        prop_assert!(score(RunOutcome::Completed) >= score(RunOutcome::Blocked));
+        prop_assert!(score(RunOutcome::Blocked) >= score(RunOutcome::Failed));
     }
 
     #[test]
@@ -225,7 +224,7 @@ proptest! {
     }
 }
 
-fn session() -> impl Strategy<Value = Session> {
+fn session() -> impl Strategy<Value = SessionTraces> {
     let signal = || prop::option::of((0.0..=1.0).prop_map(|signal| Unit::new(signal).unwrap()));
     vec((signal(), signal(), signal(), signal()), 0..60).prop_map(|traces| {
         let trace = |(index, (confidence, loop_detection, tool_correctness, coherence))| Trace {
@@ -233,7 +232,7 @@ fn session() -> impl Strategy<Value = Session> {
             signals: Signals { confidence, loop_detection, tool_correctness, coherence },
             source: None,
         };
-        Session::new(traces.into_iter().enumerate().map(trace).collect()).unwrap()
+        SessionTraces::new(traces.into_iter().enumerate().map(trace).collect()).unwrap()
     })
 }
 
@@ -265,8 +264,8 @@ proptest! {
 
     #[test]
     fn reliability_does_not_depend_on_the_order_of_traces(session in session(), weights in weights()) {
-        let reversed = Session::new(session.traces().iter().rev().cloned().collect()).unwrap();
-        let score = |session: &Session| reliability(session, &weights, DEFAULT_THRESHOLD).score;
+        let reversed = SessionTraces::new(session.traces().iter().rev().cloned().collect()).unwrap();
+        let score = |session: &SessionTraces| reliability(session, &weights, DEFAULT_THRESHOLD).score;
         prop_assert_eq!(score(&session), score(&reversed));
     }
 
@@ -276,8 +275,8 @@ proptest! {
         let signals = Signals { confidence: one, loop_detection: one, tool_correctness: one, coherence: one };
         let mut more = session.traces().to_vec();
         more.push(Trace { trace_id: "perfect".parse().unwrap(), signals, source: None });
-        let more = Session::new(more).unwrap();
-        let scores = |session: &Session| [
+        let more = SessionTraces::new(more).unwrap();
+        let scores = |session: &SessionTraces| [
             reliability(session, &weights, DEFAULT_THRESHOLD).score,
             consistency(session, &weights, DEFAULT_THRESHOLD).score,
         ];

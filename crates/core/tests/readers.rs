@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use proptest::sample::select;
 use proptest::test_runner::RngSeed;
 use renown_core::ids::{AgentId, OrgId, SessionId};
-use renown_core::kind::Kind;
+use renown_core::kind::ScoreKind;
 
 proptest! {
     #![proptest_config(ProptestConfig {
@@ -53,22 +53,22 @@ proptest! {
     }
 }
 
-const EXAMPLES: [(Kind, &str); 5] = [
-    (Kind::Reputation, r#"{"evaluations":[{"passed":true,"latency_ms":12.5},{"passed":false}]}"#),
+const EXAMPLES: [(ScoreKind, &str); 5] = [
+    (ScoreKind::Reputation, r#"{"evaluations":[{"passed":true,"latency_ms":12.5},{"passed":false}]}"#),
     (
-        Kind::Performance,
+        ScoreKind::Performance,
         r#"{"started_at":1794744000000,"ended_at":1794744900000,"prompts":12,"total_tools":87,"tools_ok":80,"total_cost":0.34,"total_tokens":142000,"cache_tokens":98000}"#,
     ),
     (
-        Kind::Run,
+        ScoreKind::Run,
         r#"{"outcome":"completed","stages":[{"name":"lint","passed":true,"attempts":2}],"wall_ms":61000,"baseline_wall_ms":[58000],"resources":{"memory_peak_bytes":1,"memory_limit_bytes":2,"cpu_periods":3,"cpu_throttled_periods":1,"cpu_throttled_ms":5}}"#,
     ),
     (
-        Kind::Session,
+        ScoreKind::Session,
         r#"{"traces":[{"trace_id":"a","signals":{"confidence":0.9,"coherence":0.5}},{"trace_id":"b","signals":{"tool_correctness":0.3}}],"signal_weights":{"confidence":2}}"#,
     ),
     (
-        Kind::Identity,
+        ScoreKind::Identity,
         r#"{"as_of":1794744000000,"events":[{"event_id":"6f2a0a3e-0d67-4d0e-9c55-2c1b7e0d0001","timestamp":1794743000000,"category":"economic","event_type":"paid","score_delta":0.25,"confidence":0.5}]}"#,
     ),
 ];

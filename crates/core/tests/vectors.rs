@@ -6,7 +6,7 @@
 
 use std::path::Path;
 
-use renown_core::kind::Kind;
+use renown_core::kind::ScoreKind;
 use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
@@ -21,7 +21,7 @@ struct Vector<'a> {
 }
 
 /// Checks every vector of one file and returns how many there were.
-fn check(kind: Kind, file: &str) -> usize {
+fn check(kind: ScoreKind, file: &str) -> usize {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../vectors").join(file);
     let text = std::fs::read_to_string(&path).unwrap();
     let vectors: Vec<Vector<'_>> = serde_json::from_str(&text).unwrap();
@@ -73,29 +73,29 @@ fn difference(found: &Value, expected: &Value, path: &str) -> Option<String> {
 
 #[test]
 fn reputation() {
-    assert_eq!(check(Kind::Reputation, "reputation.json"), 64);
-    assert_eq!(check(Kind::Reputation, "own/reputation.json"), 118);
+    assert_eq!(check(ScoreKind::Reputation, "reputation.json"), 64);
+    assert_eq!(check(ScoreKind::Reputation, "own/reputation.json"), 118);
 }
 
 #[test]
 fn performance() {
-    assert_eq!(check(Kind::Performance, "own/performance.json"), 162);
+    assert_eq!(check(ScoreKind::Performance, "own/performance.json"), 162);
 }
 
 #[test]
 fn run() {
-    assert_eq!(check(Kind::Run, "run.json"), 89);
-    assert_eq!(check(Kind::Run, "own/run.json"), 180);
+    assert_eq!(check(ScoreKind::Run, "run.json"), 89);
+    assert_eq!(check(ScoreKind::Run, "own/run.json"), 180);
 }
 
 #[test]
 fn session() {
-    assert_eq!(check(Kind::Session, "session.json"), 86);
-    assert_eq!(check(Kind::Session, "own/session.json"), 130);
+    assert_eq!(check(ScoreKind::Session, "session.json"), 86);
+    assert_eq!(check(ScoreKind::Session, "own/session.json"), 130);
 }
 
 #[test]
 fn identity() {
-    assert_eq!(check(Kind::Identity, "identity.json"), 45);
-    assert_eq!(check(Kind::Identity, "own/identity.json"), 194);
+    assert_eq!(check(ScoreKind::Identity, "identity.json"), 45);
+    assert_eq!(check(ScoreKind::Identity, "own/identity.json"), 194);
 }

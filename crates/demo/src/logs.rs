@@ -14,7 +14,7 @@ mod opencode;
 mod qwen;
 
 use crate::random::Random;
-pub use line::{Line, LineSignal, Shape, Transport};
+pub use line::{Line, LineSignal, LogTransport, Shape};
 
 /// The dialect of the generated records.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

@@ -9,7 +9,7 @@ use renown_core::units::Unit;
 use renown_store::{NewSignals, NewTrace};
 
 use crate::calendar::{Calendar, Hours, MINUTE_MS, MONTH_DAYS};
-use crate::logs::{AgentLog, Dialect, Habits, Line, Shape, Transport, agent_log};
+use crate::logs::{AgentLog, Dialect, Habits, Line, LogTransport, Shape, agent_log};
 use crate::plan::PlanError;
 use crate::random::Random;
 
@@ -218,7 +218,7 @@ impl Coder {
         let attributes: Vec<_> = [("renown.agent_id", self.agent)].into_iter().chain(masque).collect();
         let mut log = agent_log(self.dialect, random, start_ns, &attributes);
         let turns = random.between(course.turns.0, course.turns.1);
-        let mut line = Line::new(Shape::Modern, Transport::HttpJson);
+        let mut line = Line::new(Shape::Modern, LogTransport::HttpJson);
         let mut lines = String::new();
         // Records of some agents before the first prompt.
         write_until_rest(log.as_mut(), &mut line, &mut lines);

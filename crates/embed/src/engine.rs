@@ -4,7 +4,7 @@ use core::fmt;
 use std::path::Path;
 use std::time::Duration;
 
-use renown_core::gates::{self, Choice, Place, Settings};
+use renown_core::gates::{self, Choice, GateSettings, Place};
 use renown_core::limits::{GATE_NAME_CHARS_MAX, GATES_MAX};
 
 use crate::settings;
@@ -38,7 +38,7 @@ impl Engine {
     /// Builds the gates with these names. `tables` holds the tables of a settings file as JSON. Without names, builds
     /// the gates of `POST /v1/evaluate`. The caller runs the gates in `customs`.
     pub fn of(tables: &str, names: Option<&[String]>, customs: &[String]) -> Result<Self, BuildError> {
-        let tables: Settings =
+        let tables: GateSettings =
             serde_json::from_str(tables).map_err(|error| BuildError::Settings(error.to_string()))?;
         let choice = Choice { gates: names, customs, ..Choice::of(Place::Evaluate) };
         Self::build(tables, &choice, Path::new("")).map_err(BuildError::Settings)
@@ -58,7 +58,7 @@ impl Engine {
         Self::build(tables, &choice, dir).map_err(rejected)
     }
 
-    fn build(mut tables: Settings, choice: &Choice<'_>, dir: &Path) -> Result<Self, String> {
+    fn build(mut tables: GateSettings, choice: &Choice<'_>, dir: &Path) -> Result<Self, String> {
         settings::make_absolute(&mut tables, dir)?;
         if let Some(name) = choice.customs.iter().find(|name| is_built_in(&tables, name)) {
             return Err(format!("gates: {name:?} is a built-in gate, expected another name for your own"));
@@ -89,12 +89,12 @@ impl Engine {
 }
 
 /// Returns whether a name is taken by a gate of the file, or by one that a list may name without options.
-fn is_built_in(tables: &Settings, name: &str) -> bool {
+fn is_built_in(tables: &GateSettings, name: &str) -> bool {
     let names = [name.to_owned()];
     let choice = Choice { gates: Some(&names), ..Choice::of(Place::Evaluate) };
     let mut no_schema = |_: &str| Err(String::new());
     // The core knows all kinds. If a kind cannot be built without options, its error names the option, not the list.
-    let built = gates::Engine::new(&Settings::default(), &choice, &mut no_schema);
+    let built = gates::Engine::new(&GateSettings::default(), &choice, &mut no_schema);
     tables.gate.contains_key(name) || !built.is_err_and(|error| error.to_string().starts_with("--gates"))
 }
 

@@ -5,7 +5,7 @@ use core::str::FromStr;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use renown_clock::MachineClock;
-use renown_core::gates::{Context, GateClock, Outcome, Started, Tmax, Verdict};
+use renown_core::gates::{Context, CustomOutcome, GateClock, Started, Tmax, Verdict};
 use renown_core::ids::{AgentId, EvaluationId, ToolName};
 use renown_core::time::Timestamp;
 use renown_core::units::{Micros, duration_of_ms};
@@ -145,13 +145,13 @@ impl Evaluation {
     }
 }
 
-fn outcome((word, reason, seconds): Said) -> (Outcome, Duration) {
+fn outcome((word, reason, seconds): Said) -> (CustomOutcome, Duration) {
     let outcome = match word.as_str() {
-        "pass" => Outcome::Pass,
-        "fail" => Outcome::Fail(reason),
-        "skip" => Outcome::Skip(reason),
-        "late" => Outcome::TimedOut,
-        _ => Outcome::Broken,
+        "pass" => CustomOutcome::Pass,
+        "fail" => CustomOutcome::Fail(reason),
+        "skip" => CustomOutcome::Skip(reason),
+        "late" => CustomOutcome::TimedOut,
+        _ => CustomOutcome::Broken,
     };
     (outcome, Duration::try_from_secs_f64(seconds).unwrap_or_default())
 }

@@ -2,10 +2,10 @@
 
 use std::path::Path;
 
-use renown_core::gates::{Place, Settings};
+use renown_core::gates::{GateSettings, Place};
 
 /// Parses settings. The error names the line and the problem.
-pub(crate) fn read(text: &str) -> Result<Settings, String> {
+pub(crate) fn read(text: &str) -> Result<GateSettings, String> {
     toml::from_str(text).map_err(|error| {
         let before = error.span().and_then(|span| text.get(..span.start)).unwrap_or_default();
         let line = before.matches('\n').count() + 1;
@@ -14,7 +14,7 @@ pub(crate) fn read(text: &str) -> Result<Settings, String> {
 }
 
 /// Resolves relative paths in the options against `dir`: the directory of the settings file.
-pub(crate) fn make_absolute(settings: &mut Settings, dir: &Path) -> Result<(), String> {
+pub(crate) fn make_absolute(settings: &mut GateSettings, dir: &Path) -> Result<(), String> {
     for path in settings.relative_paths() {
         let full = std::path::absolute(dir.join(&*path)).map_err(|error| format!("{path}: {error}"))?;
         *path = full.to_string_lossy().into_owned();

@@ -2,12 +2,12 @@
 
 use std::time::Duration;
 
-use renown_shipping::{Destination, Http, Notice, Settings, Telemetry};
+use renown_shipping::{Destination, Http, Notice, ShippingSettings, Telemetry};
 
 /// Starts sending verdicts to a server in the background. Notices are passed to `notify`.
 pub fn ship(
     destination: &Destination,
-    settings: &Settings,
+    settings: &ShippingSettings,
     notify: impl Fn(Notice) + Send + Sync + 'static,
 ) -> std::io::Result<Telemetry> {
     Telemetry::start(Box::new(Http::new(destination)), settings, notify)

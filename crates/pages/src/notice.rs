@@ -6,7 +6,7 @@ use crate::Shell;
 
 /// The reason why a page cannot be shown.
 #[derive(Clone, Copy, Debug)]
-pub struct Notice<'a> {
+pub struct NoticePage<'a> {
     /// HTTP status.
     pub status: u16,
     /// Error text: what was found, and what is expected.
@@ -17,7 +17,7 @@ pub struct Notice<'a> {
 #[template(path = "notice.html")]
 struct View<'a> {
     shell: &'a Shell<'a>,
-    notice: &'a Notice<'a>,
+    notice: &'a NoticePage<'a>,
 }
 
 impl View<'_> {
@@ -33,6 +33,6 @@ impl View<'_> {
 }
 
 /// Renders the page.
-pub fn render(shell: &Shell<'_>, notice: &Notice<'_>) -> askama::Result<String> {
+pub fn render(shell: &Shell<'_>, notice: &NoticePage<'_>) -> askama::Result<String> {
     View { shell, notice }.render()
 }

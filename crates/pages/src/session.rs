@@ -17,7 +17,7 @@ mod turns;
 
 use askama::Template;
 use renown_core::performance::{KEEP_AT, REVIEW_AT, Recommendation};
-use renown_core::session_metrics::{Metrics, Session};
+use renown_core::session_metrics::{Metrics, SessionTraces};
 use renown_core::time::{Day, Timestamp};
 use renown_view::records::FactKind;
 use renown_view::sessions::{CostSource, SessionReport, UNKNOWN_MASQUE, kind_name};
@@ -46,7 +46,7 @@ pub struct SessionPage<'a> {
     /// Metrics of the traces.
     pub metrics: &'a Metrics,
     /// Traces, as the input of the metrics.
-    pub session: &'a Session,
+    pub session: &'a SessionTraces,
     /// Records of the drawn part, in any order.
     pub records: &'a [RecordView],
     /// Part of the session that is drawn.

@@ -4,8 +4,8 @@
 #![expect(clippy::unwrap_used, reason = "a broken test fails loudly")]
 
 use renown_core::ids::{AgentId, EvaluationId, RunId, SessionId, SpecId, Workspace};
-use renown_core::reputation::Standing;
-use renown_core::scorecard::{Baseline, Outcome, Report, Resources, Stages, Tier};
+use renown_core::reputation::ReputationSummary;
+use renown_core::scorecard::{Baseline, Report, Resources, RunOutcome, Stages, Tier};
 use renown_core::session_metrics::Summary;
 use renown_core::time::Timestamp;
 use renown_core::units::{Micros, Whole};
@@ -50,7 +50,7 @@ fn evaluation(agent: &str, passed: bool, count: u64, gates: Vec<GateView>) -> Ev
         passed,
         gates,
         latency: Micros::from_ms(12.345).unwrap(),
-        standing: Standing::new(764, count),
+        standing: ReputationSummary::new(764, count),
         created_at: at(0),
     }
 }
@@ -206,7 +206,7 @@ fn made() -> Made {
         workspace: "shop".parse().unwrap(),
         spec: "login".parse().unwrap(),
         report: Report {
-            outcome: Outcome::Blocked,
+            outcome: RunOutcome::Blocked,
             stages: Some(Stages::of_json(stages).unwrap()),
             wall_ms: Whole::new(9000),
             resources: Resources {
@@ -291,7 +291,7 @@ fn a_run_shows_where_points_were_lost() {
 fn axes_that_were_not_measured_are_reported() {
     let mut made = made();
     made.report =
-        Report { outcome: Outcome::Failed, stages: None, wall_ms: None, resources: Resources::default() };
+        Report { outcome: RunOutcome::Failed, stages: None, wall_ms: None, resources: Resources::default() };
     made.defaulted = ["error_rate", "latency", "resource_efficiency"].map(str::to_owned).to_vec();
     made.pull_request = "javascript:alert(1)".to_owned();
     let html = run_page(&made);

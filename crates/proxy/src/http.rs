@@ -44,7 +44,7 @@ use tokio::net::TcpListener;
 use crate::framing::MESSAGE_BYTES_MAX;
 use crate::message::{Ids, LooseId};
 use crate::pins::Pins;
-use crate::session::{Build, Effects, Forward, Host, Policy, Session};
+use crate::session::{Build, Effects, Forward, Host, Policy, ProxySession};
 use crate::storage::Storage;
 use sessions::{Sessions, Shared};
 use upstream::Upstream;
@@ -232,7 +232,7 @@ impl<H: Host + Send + Sync + 'static> HttpProxy<H> {
             return Some(known);
         }
         let session =
-            Session::new(Arc::clone(&self.policy), Arc::clone(&self.build), Arc::clone(&self.pins))?;
+            ProxySession::new(Arc::clone(&self.policy), Arc::clone(&self.build), Arc::clone(&self.pins))?;
         Some(Arc::new(Shared::new(session)))
     }
 

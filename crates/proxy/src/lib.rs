@@ -44,9 +44,9 @@ mod strict;
 
 pub use framing::{Frame, Frames, MESSAGE_BYTES_MAX, Oversized};
 pub use http::{HttpProxy, UpstreamError};
-pub use pins::{Change, Kind, PinMode, Pins};
-pub use record::{Action, Record};
-pub use session::{Build, Effects, Engines, Forward, Host, Policy, Session};
+pub use pins::{PinChange, PinKind, PinMode, Pins};
+pub use record::{Action, CallRecord};
+pub use session::{Build, Effects, Engines, Forward, Host, Policy, ProxySession};
 #[cfg(unix)]
 pub use stdio::{Conversation, ProcessEvent};
 pub use storage::{Print, Storage, load_pins, save_pins};

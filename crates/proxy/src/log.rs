@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use renown_core::time::Timestamp;
 
-use crate::record::Record;
+use crate::record::CallRecord;
 
 /// Number of days that are kept.
 const DAYS_KEPT: i64 = 30;
@@ -27,7 +27,7 @@ impl Log {
     }
 
     /// Writes a record.
-    pub(crate) fn write(&mut self, record: &Record) -> io::Result<()> {
+    pub(crate) fn write(&mut self, record: &CallRecord) -> io::Result<()> {
         let day = day(record.ts);
         let file = match &mut self.open {
             Some((open, file)) if *open == day => file,
@@ -44,7 +44,7 @@ impl Log {
 }
 
 /// Formats a record as a line.
-pub(crate) fn line(record: &Record) -> String {
+pub(crate) fn line(record: &CallRecord) -> String {
     // Serializing a record cannot fail.
     serde_json::to_string(record).unwrap_or_default() + "\n"
 }
@@ -76,8 +76,8 @@ mod tests {
     use super::*;
     use crate::record::Action;
 
-    fn record(millis: i64) -> Record {
-        Record {
+    fn record(millis: i64) -> CallRecord {
+        CallRecord {
             ts: Timestamp::from_millis(millis).unwrap(),
             evaluation_id: "e".parse().unwrap(),
             agent_id: "a".parse().unwrap(),

@@ -7,7 +7,7 @@ use renown_core::gates::GateResult;
 use renown_core::ids::{EvaluationId, ToolName};
 
 use crate::message::LooseId;
-use crate::pins::Kind;
+use crate::pins::PinKind;
 
 /// Maximum number of waiting requests. One more gets an error.
 pub(crate) const PENDING_MAX: usize = 65_536;
@@ -25,7 +25,7 @@ pub(crate) enum RequestKind {
     /// The server's description of itself: `initialize`, `server/discover`.
     Greeting,
     /// A list whose entries are pinned.
-    List(Kind),
+    List(PinKind),
     /// Anything else, or unknown because the answer matches no request.
     Other,
 }

@@ -37,7 +37,7 @@ pub enum PinMode {
 
 /// The kind of a pinned definition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Kind {
+pub enum PinKind {
     /// A tool.
     Tool,
     /// A prompt.
@@ -50,7 +50,7 @@ pub enum Kind {
     Instructions,
 }
 
-impl Kind {
+impl PinKind {
     /// The kinds that come in lists.
     pub(crate) const LISTS: [Self; 4] = [Self::Tool, Self::Prompt, Self::Resource, Self::Template];
 
@@ -167,16 +167,16 @@ struct Pin {
 
 /// A change of a definition.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Change {
+pub struct PinChange {
     /// Kind of the definition.
-    pub kind: Kind,
+    pub kind: PinKind,
     /// Name of the definition.
     pub name: String,
     /// Members that differ, each with its name, its pinned value and its new value.
     pub members: Vec<(String, Option<Value>, Option<Value>)>,
 }
 
-impl Change {
+impl PinChange {
     /// Lists the names of the members that differ, as far as they may be shown.
     pub fn names(&self) -> String {
         let shown = |name: &str| SHOWN.iter().find(|shown| **shown == name).copied().unwrap_or(NOT_SHOWN);
@@ -196,7 +196,7 @@ pub(crate) enum PinCheck {
     Same,
     /// The same in all members that an older version pinned. The whole definition is pinned from now on.
     Upgraded,
-    Changed(Change),
+    Changed(PinChange),
 }
 
 impl Pins {
@@ -212,50 +212,55 @@ impl Pins {
     }
 
     /// Returns whether the last page of a list was seen.
-    pub(crate) fn is_complete(&self, kind: Kind) -> bool {
+    pub(crate) fn is_complete(&self, kind: PinKind) -> bool {
         match kind {
-            Kind::Tool => self.complete,
-            Kind::Prompt => self.prompts.complete,
-            Kind::Resource => self.resources.complete,
-            Kind::Template => self.templates.complete,
-            Kind::Instructions => self.instructions.complete,
+            PinKind::Tool => self.complete,
+            PinKind::Prompt => self.prompts.complete,
+            PinKind::Resource => self.resources.complete,
+            PinKind::Template => self.templates.complete,
+            PinKind::Instructions => self.instructions.complete,
         }
     }
 
     /// Notes that the last page of a list was seen. Returns whether this is the first time.
-    pub(crate) fn set_complete(&mut self, kind: Kind) -> bool {
+    pub(crate) fn set_complete(&mut self, kind: PinKind) -> bool {
         let complete = match kind {
-            Kind::Tool => &mut self.complete,
-            Kind::Prompt => &mut self.prompts.complete,
-            Kind::Resource => &mut self.resources.complete,
-            Kind::Template => &mut self.templates.complete,
-            Kind::Instructions => &mut self.instructions.complete,
+            PinKind::Tool => &mut self.complete,
+            PinKind::Prompt => &mut self.prompts.complete,
+            PinKind::Resource => &mut self.resources.complete,
+            PinKind::Template => &mut self.templates.complete,
+            PinKind::Instructions => &mut self.instructions.complete,
         };
         !std::mem::replace(complete, true)
     }
 
-    fn of(&self, kind: Kind) -> &BTreeMap<String, Pin> {
+    fn of(&self, kind: PinKind) -> &BTreeMap<String, Pin> {
         match kind {
-            Kind::Tool => &self.tools,
-            Kind::Prompt => &self.prompts.pins,
-            Kind::Resource => &self.resources.pins,
-            Kind::Template => &self.templates.pins,
-            Kind::Instructions => &self.instructions.pins,
+            PinKind::Tool => &self.tools,
+            PinKind::Prompt => &self.prompts.pins,
+            PinKind::Resource => &self.resources.pins,
+            PinKind::Template => &self.templates.pins,
+            PinKind::Instructions => &self.instructions.pins,
         }
     }
 
-    fn of_mut(&mut self, kind: Kind) -> &mut BTreeMap<String, Pin> {
+    fn of_mut(&mut self, kind: PinKind) -> &mut BTreeMap<String, Pin> {
         match kind {
-            Kind::Tool => &mut self.tools,
-            Kind::Prompt => &mut self.prompts.pins,
-            Kind::Resource => &mut self.resources.pins,
-            Kind::Template => &mut self.templates.pins,
-            Kind::Instructions => &mut self.instructions.pins,
+            PinKind::Tool => &mut self.tools,
+            PinKind::Prompt => &mut self.prompts.pins,
+            PinKind::Resource => &mut self.resources.pins,
+            PinKind::Template => &mut self.templates.pins,
+            PinKind::Instructions => &mut self.instructions.pins,
         }
     }
 
     /// Compares a definition with its pin, and pins it if there is none. `is_known` tells whether the whole list was seen before.
-    pub(crate) fn check(&mut self, kind: Kind, definition: Definition, is_known: bool) -> (String, PinCheck) {
+    pub(crate) fn check(
+        &mut self,
+        kind: PinKind,
+        definition: Definition,
+        is_known: bool,
+    ) -> (String, PinCheck) {
         let Definition { name, members } = definition;
         let pins = self.of_mut(kind);
         let count = pins.len();
@@ -283,15 +288,15 @@ impl Pins {
     }
 
     /// Returns the change of a definition, if it is not accepted yet.
-    pub(crate) fn change(&self, kind: Kind, name: &str) -> Option<Change> {
+    pub(crate) fn change(&self, kind: PinKind, name: &str) -> Option<PinChange> {
         let pin = self.of(kind).get(name)?;
         pin.changed.as_ref().map(|changed| pin.change(kind, name, changed))
     }
 
     /// Accepts every change. Returns the changes.
-    pub fn accept(&mut self) -> Vec<Change> {
+    pub fn accept(&mut self) -> Vec<PinChange> {
         let mut accepted = Vec::new();
-        for kind in Kind::LISTS.into_iter().chain([Kind::Instructions]) {
+        for kind in PinKind::LISTS.into_iter().chain([PinKind::Instructions]) {
             for (name, pin) in self.of_mut(kind) {
                 if let Some(changed) = pin.changed.take() {
                     accepted.push(pin.change(kind, name, &changed));
@@ -315,7 +320,7 @@ impl Pin {
         self.sha256 == if self.whole { hash(now) } else { hash(&pinned_before(now)) }
     }
 
-    fn change(&self, kind: Kind, name: &str, now: &Map<String, Value>) -> Change {
+    fn change(&self, kind: PinKind, name: &str, now: &Map<String, Value>) -> PinChange {
         let now = if self.whole { now.clone() } else { pinned_before(now) };
         let names: std::collections::BTreeSet<&String> = self.definition.keys().chain(now.keys()).collect();
         let differs = |name: &&String| self.definition.get(*name) != now.get(*name);
@@ -323,7 +328,7 @@ impl Pin {
             .into_iter()
             .filter(differs)
             .map(|name| (name.clone(), self.definition.get(name).cloned(), now.get(name).cloned()));
-        Change { kind, name: name.to_owned(), members: members.collect() }
+        PinChange { kind, name: name.to_owned(), members: members.collect() }
     }
 }
 
@@ -342,7 +347,7 @@ pub(crate) struct Definition {
 }
 
 /// Returns the part of a list entry that is pinned. Returns `None` if the entry is not an object with exactly one name.
-pub(crate) fn definition(kind: Kind, entry: &RawValue) -> Option<Definition> {
+pub(crate) fn definition(kind: PinKind, entry: &RawValue) -> Option<Definition> {
     let members = Members::of(entry)?;
     let mut definition = Map::new();
     for (name, value) in &members.0 {
@@ -353,7 +358,7 @@ pub(crate) fn definition(kind: Kind, entry: &RawValue) -> Option<Definition> {
         }
     }
     let name = definition.get(kind.key())?.as_str()?.to_owned();
-    if kind == Kind::Resource {
+    if kind == PinKind::Resource {
         definition.remove("size");
         if let Some(annotations) = definition.get_mut("annotations").and_then(Value::as_object_mut) {
             annotations.remove("lastModified");

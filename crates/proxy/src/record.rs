@@ -24,7 +24,7 @@ pub enum Action {
 
 /// One call: a line of the log.
 #[derive(Clone, Debug, Serialize)]
-pub struct Record {
+pub struct CallRecord {
     /// Time of the record.
     pub ts: Timestamp,
     /// Id of the evaluation.

@@ -24,8 +24,8 @@ use serde_json::value::RawValue;
 use crate::framing::Oversized;
 use crate::message::{Line, LooseId, Members, Messages};
 use crate::pending::{Call, Pending, Tasks};
-use crate::pins::{Kind, PinMode, Pins};
-use crate::record::{Action, Record};
+use crate::pins::{PinKind, PinMode, Pins};
+use crate::record::{Action, CallRecord};
 use crate::reply;
 use crate::strict::{Malformed, Strict, envelope};
 
@@ -118,7 +118,7 @@ pub struct Effects {
     /// Messages for the server, without a newline.
     pub to_server: Vec<Vec<u8>>,
     /// Records for the log, and for the Renown server if they count.
-    pub records: Vec<Record>,
+    pub records: Vec<CallRecord>,
     /// Warnings for the user.
     pub warnings: Vec<String>,
     /// Whether the pins must be saved.
@@ -132,7 +132,7 @@ pub struct Effects {
 }
 
 /// The state of one client and one server.
-pub struct Session {
+pub struct ProxySession {
     policy: Arc<Policy>,
     build: Build,
     engines: Arc<Engines>,
@@ -148,7 +148,7 @@ pub struct Session {
     has_dropped: bool,
 }
 
-impl Session {
+impl ProxySession {
     /// Creates a session. Returns `None` if the gates cannot be built.
     pub fn new(policy: Arc<Policy>, build: Build, pins: Arc<Mutex<Pins>>) -> Option<Self> {
         let engines = build(&[])?;
@@ -279,15 +279,15 @@ impl Session {
     }
 
     /// Ends the session. Returns records of the calls that were never answered.
-    pub fn lost(&mut self, host: &dyn Host) -> Vec<Record> {
+    pub fn lost(&mut self, host: &dyn Host) -> Vec<CallRecord> {
         let calls = self.pending.drain();
         let lost = calls.iter().filter(|call| !call.cancelled && call.kind.is_call());
         lost.map(|call| self.record(call, Action::Lost, host)).collect()
     }
 
     /// Builds the record of a call, without the verdict on its result.
-    fn record(&self, call: &Call, action: Action, host: &dyn Host) -> Record {
-        Record {
+    fn record(&self, call: &Call, action: Action, host: &dyn Host) -> CallRecord {
+        CallRecord {
             ts: now(host),
             evaluation_id: call.evaluation_id.clone(),
             agent_id: self.agent.clone(),
@@ -309,7 +309,7 @@ impl Session {
     }
 
     /// Returns why a tool or prompt must not be used: its definition changed, and the change is not accepted.
-    fn refuses(&self, kind: Kind, names: &[String]) -> Option<String> {
+    fn refuses(&self, kind: PinKind, names: &[String]) -> Option<String> {
         if self.policy.pin != PinMode::Block {
             return None;
         }

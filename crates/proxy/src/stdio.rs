@@ -22,7 +22,7 @@ use std::time::{Duration, Instant};
 
 use crate::framing::{Frame, Frames};
 use crate::pins::Pins;
-use crate::session::{Effects, Forward, Host, Session};
+use crate::session::{Effects, Forward, Host, ProxySession};
 use crate::storage::Storage;
 
 /// How long a server may take to exit.
@@ -56,7 +56,7 @@ pub enum ProcessEvent {
 
 /// A conversation between a client and a server.
 pub struct Conversation<H> {
-    session: Mutex<Session>,
+    session: Mutex<ProxySession>,
     pins: Arc<Mutex<Pins>>,
     storage: Storage,
     host: H,
@@ -66,7 +66,13 @@ pub struct Conversation<H> {
 
 impl<H: Host + Send + Sync + 'static> Conversation<H> {
     /// Creates a conversation.
-    pub fn new(session: Session, pins: Arc<Mutex<Pins>>, storage: Storage, host: H, client: File) -> Self {
+    pub fn new(
+        session: ProxySession,
+        pins: Arc<Mutex<Pins>>,
+        storage: Storage,
+        host: H,
+        client: File,
+    ) -> Self {
         let session = Mutex::new(session);
         Self { session, pins, storage, host, client: Mutex::new(client), server: Mutex::new(None) }
     }
@@ -204,7 +210,7 @@ impl<H: Host + Send + Sync + 'static> Conversation<H> {
         self.server().as_mut().map_or(Ok(()), |server| server.write_all(bytes))
     }
 
-    fn session(&self) -> MutexGuard<'_, Session> {
+    fn session(&self) -> MutexGuard<'_, ProxySession> {
         self.session.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

@@ -19,7 +19,7 @@ use sha2::{Digest, Sha256};
 
 use crate::log::{Log, line};
 use crate::pins::Pins;
-use crate::record::Record;
+use crate::record::CallRecord;
 use crate::session::Effects;
 
 /// Prints a line for the user.
@@ -80,7 +80,7 @@ impl Storage {
     }
 
     /// Writes a record to the log, and queues its verdict for the server if it counts.
-    pub fn record(&self, record: &Record) {
+    pub fn record(&self, record: &CallRecord) {
         if let Some(telemetry) = self.telemetry.as_ref().filter(|_| record.counts) {
             telemetry.track(EncodedVerdict::new(&ShippedVerdict {
                 evaluation_id: &record.evaluation_id,

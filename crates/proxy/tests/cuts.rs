@@ -7,8 +7,8 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use proptest::prelude::*;
-use renown_core::gates::{Choice, Engine, Part, Place, Settings};
-use renown_proxy::{Build, Engines, Forward, Frame, Frames, Host, PinMode, Pins, Policy, Session};
+use renown_core::gates::{Choice, Engine, GateSettings, JudgedPart, Place};
+use renown_proxy::{Build, Engines, Forward, Frame, Frames, Host, PinMode, Pins, Policy, ProxySession};
 
 /// A clock that does not advance, and consecutive numbers.
 #[derive(Default)]
@@ -34,21 +34,21 @@ fn build() -> Build {
         let engine = |part, gates: &[&str]| {
             let gates: Vec<String> = gates.iter().map(|gate| (*gate).to_owned()).collect();
             let choice = Choice { part, roots, gates: Some(&gates), ..Choice::of(Place::Proxy) };
-            Engine::new(&Settings::default(), &choice, &mut |file| Err(file.to_owned())).ok()
+            Engine::new(&GateSettings::default(), &choice, &mut |file| Err(file.to_owned())).ok()
         };
         Some(Arc::new(Engines {
-            after: engine(Part::Output, &["pii", "content"])?,
-            before: Some(engine(Part::Arguments, &["pii"])?),
-            definitions: Some(engine(Part::Output, &["injection"])?),
+            after: engine(JudgedPart::Output, &["pii", "content"])?,
+            before: Some(engine(JudgedPart::Arguments, &["pii"])?),
+            definitions: Some(engine(JudgedPart::Output, &["injection"])?),
         }))
     })
 }
 
-fn session(build: Build) -> Session {
+fn session(build: Build) -> ProxySession {
     let (server, pin) = ("s".to_owned(), PinMode::Block);
     let (logged, ungated) = (Vec::new(), Vec::new());
     let policy = Policy { server, agent: None, observe: false, pin, logged, ungated };
-    Session::new(Arc::new(policy), build, Arc::new(Mutex::new(Pins::new("s".to_owned())))).unwrap()
+    ProxySession::new(Arc::new(policy), build, Arc::new(Mutex::new(Pins::new("s".to_owned())))).unwrap()
 }
 
 /// The bytes that one side sends before the other side sends again.
@@ -90,7 +90,7 @@ fn carry(turns: &[Turn], lengths: &[usize], bytes_max: usize, build: &Build) -> 
 }
 
 fn handle(
-    session: &mut Session,
+    session: &mut ProxySession,
     host: &TestHost,
     from_client: bool,
     frame: &Frame<'_>,

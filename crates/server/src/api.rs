@@ -7,7 +7,8 @@ use renown_core::gates::Engine;
 use renown_core::ids::{AgentId, EvaluationId, OrgId, RunId};
 use renown_core::time::Timestamp;
 use renown_store::{
-    Clock, ClockError, Closed, NewEvaluation, NewEvaluationId, Outcome, Ready, Retention, Store, StoreError,
+    Clock, ClockError, Closed, EvaluationOutcome, NewEvaluation, NewEvaluationId, Ready, Retention, Store,
+    StoreError,
 };
 use renown_telemetry::prices::Prices;
 use uuid::Uuid;
@@ -33,7 +34,7 @@ const READY_FOR: Duration = Duration::from_secs(1);
 const DELETE_AGAIN_AFTER: Duration = Duration::from_secs(1);
 
 /// The settings of an operator.
-pub struct Settings {
+pub struct ServerSettings {
     /// The gates that `/v1/evaluate` runs.
     pub engine: Engine,
     /// Requests per minute of one organization; 0 means no limit.
@@ -133,7 +134,7 @@ impl Api {
     /// Creates the API over a store.
     pub async fn new(
         store: Arc<dyn Store>,
-        settings: Settings,
+        settings: ServerSettings,
         clock: Clock,
     ) -> Result<Arc<Self>, StoreError> {
         let keys = KeyRing::new(&store.keys().await?);
@@ -214,12 +215,12 @@ impl Api {
         &self,
         org: &OrgId,
         verdicts: &[bool],
-        outcomes: &[Outcome],
+        outcomes: &[EvaluationOutcome],
         agents: impl IntoIterator<Item = &'a AgentId>,
     ) {
         let counted = |passed| {
-            let counted = |(outcome, verdict): &(&Outcome, &bool)| {
-                matches!(outcome, Outcome::Counted { .. }) && **verdict == passed
+            let counted = |(outcome, verdict): &(&EvaluationOutcome, &bool)| {
+                matches!(outcome, EvaluationOutcome::Counted { .. }) && **verdict == passed
             };
             outcomes.iter().zip(verdicts).filter(counted).count() as u64
         };

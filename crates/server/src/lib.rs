@@ -59,7 +59,7 @@ pub mod runs {
 }
 
 pub use accept::{Listeners, serve};
-pub use api::{ATTENTION_BELOW, Api, PageSettings, Settings};
+pub use api::{ATTENTION_BELOW, Api, PageSettings, ServerSettings};
 pub use auth::loopback::OtlpAuth;
 pub use limits::Limits;
 pub use pages::visits::OnToken;

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::transport::{Reply, Transport};
+use crate::transport::{ServerReply, Transport};
 use crate::verdict::{EncodedVerdict, body};
 
 /// The result of delivering a batch.
@@ -26,16 +26,16 @@ pub(crate) fn deliver(transport: &dyn Transport, verdicts: &[EncodedVerdict]) ->
             continue;
         }
         match (transport.post(&body(part), part.len()), part) {
-            (Reply::Accepted, part) => delivered.settled += part.len(),
-            (Reply::Rejected { why }, [verdict]) => {
+            (ServerReply::Accepted, part) => delivered.settled += part.len(),
+            (ServerReply::Rejected { why }, [verdict]) => {
                 delivered.rejected.push((verdict.clone(), why));
                 delivered.settled += 1;
             }
-            (Reply::Rejected { .. }, part) => {
+            (ServerReply::Rejected { .. }, part) => {
                 let (first, second) = part.split_at(part.len() / 2);
                 parts.extend([second, first]);
             }
-            (Reply::Later { why, after }, _) => {
+            (ServerReply::Later { why, after }, _) => {
                 delivered.later = Some((why, after));
                 break;
             }
@@ -60,14 +60,16 @@ mod tests {
     struct Shared(std::sync::Mutex<Server>);
 
     impl Transport for Shared {
-        fn post(&self, body: &str, _verdicts: usize) -> Reply {
+        fn post(&self, body: &str, _verdicts: usize) -> ServerReply {
             let server = self.0.lock().unwrap();
             server.requests.borrow_mut().push(body.to_owned());
             let count = server.requests.borrow().len();
             match () {
-                () if count > server.requests_max => Reply::Later { why: "busy".to_owned(), after: None },
-                () if body.contains("bad") => Reply::Rejected { why: "bad".to_owned() },
-                () => Reply::Accepted,
+                () if count > server.requests_max => {
+                    ServerReply::Later { why: "busy".to_owned(), after: None }
+                }
+                () if body.contains("bad") => ServerReply::Rejected { why: "bad".to_owned() },
+                () => ServerReply::Accepted,
             }
         }
     }

@@ -15,7 +15,7 @@
 //! | full buffer | the oldest verdict goes to the spool if there is one, else it is dropped and counted |
 //! | notices | one [`Notice`] when a problem begins, and one when it ends |
 //!
-//! The proxy writes every verdict to its spool first ([`Settings::spool_first`]), so that the verdict is on disk
+//! The proxy writes every verdict to its spool first ([`ShippingSettings::spool_first`]), so that the verdict is on disk
 //! before the client sees the output. The next process adopts the spools of dead processes.
 //!
 //! Deliberately absent: payloads. An [`EncodedVerdict`] has no part of an output or an input.
@@ -31,6 +31,6 @@ mod verdict;
 
 pub use notice::Notice;
 pub use spool::{SPOOL_BYTES_MAX, Spool, SpoolBatch};
-pub use telemetry::{Settings, Telemetry};
-pub use transport::{Destination, Http, Reply, Transport};
+pub use telemetry::{ShippingSettings, Telemetry};
+pub use transport::{Destination, Http, ServerReply, Transport};
 pub use verdict::{EncodedVerdict, ShippedVerdict};

@@ -24,7 +24,7 @@ const ASK_EVERY: Duration = Duration::from_millis(100);
 
 /// When and how much is sent.
 #[derive(Clone, Debug)]
-pub struct Settings {
+pub struct ShippingSettings {
     /// Maximum time that a verdict waits for others before a batch is sent.
     pub interval: Duration,
     /// Number of verdicts per batch, at most 100. A full batch is sent immediately.
@@ -39,7 +39,7 @@ pub struct Settings {
     pub spool_bytes_max: u64,
 }
 
-impl Default for Settings {
+impl Default for ShippingSettings {
     fn default() -> Self {
         Self {
             interval: Duration::from_secs(5),
@@ -103,7 +103,7 @@ impl Telemetry {
     /// Starts the thread. It adopts the spools of dead processes.
     pub fn start(
         transport: Box<dyn Transport>,
-        settings: &Settings,
+        settings: &ShippingSettings,
         notify: impl Fn(Notice) + Send + Sync + 'static,
     ) -> std::io::Result<Self> {
         let spools = settings.spool.clone().map(|parent| Spools::new(parent, settings.spool_bytes_max));
@@ -214,7 +214,7 @@ impl Telemetry {
 
 impl Drop for Telemetry {
     fn drop(&mut self) {
-        self.shutdown(Settings::default().interval);
+        self.shutdown(ShippingSettings::default().interval);
     }
 }
 

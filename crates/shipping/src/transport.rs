@@ -33,7 +33,7 @@ impl fmt::Debug for Destination {
 
 /// The meaning of a reply for the batch.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Reply {
+pub enum ServerReply {
     /// The server has stored the batch.
     Accepted,
     /// The server rejected the content of the batch. A retry would be rejected again.
@@ -53,7 +53,7 @@ pub enum Reply {
 /// Delivers batches.
 pub trait Transport: Send {
     /// Sends a request to `/v1/ingest` and waits for the reply. `body` has this number of verdicts.
-    fn post(&self, body: &str, verdicts: usize) -> Reply;
+    fn post(&self, body: &str, verdicts: usize) -> ServerReply;
 }
 
 /// The transport over HTTP or HTTPS, as the address says.
@@ -81,7 +81,7 @@ impl Http {
 }
 
 impl Transport for Http {
-    fn post(&self, body: &str, verdicts: usize) -> Reply {
+    fn post(&self, body: &str, verdicts: usize) -> ServerReply {
         let reply = self
             .agent
             .post(&self.url)
@@ -89,7 +89,7 @@ impl Transport for Http {
             .header("Content-Type", "application/json")
             .send(body);
         match reply {
-            Err(error) => Reply::Later { why: error.to_string(), after: None },
+            Err(error) => ServerReply::Later { why: error.to_string(), after: None },
             Ok(mut reply) => {
                 let (status, after) = (reply.status(), retry_after(reply.headers()));
                 let text = reply.body_mut().with_config().limit(REPLY_BYTES_MAX).read_to_string();
@@ -102,7 +102,7 @@ impl Transport for Http {
 /// Interprets a reply. A batch is accepted only if the reply counts all its verdicts, and rejected only if the reply
 /// is an error of the API about the content. Any other reply may come from something in between, such as a login
 /// portal or another program on the port, so the batch is retried.
-fn meaning(status: StatusCode, text: &str, after: Option<Duration>, verdicts: usize) -> Reply {
+fn meaning(status: StatusCode, text: &str, after: Option<Duration>, verdicts: usize) -> ServerReply {
     #[derive(Deserialize)]
     struct ErrorBody {
         error: String,
@@ -117,11 +117,11 @@ fn meaning(status: StatusCode, text: &str, after: Option<Duration>, verdicts: us
             .ok()
             .and_then(|Counted { accepted, duplicates }| accepted.checked_add(duplicates));
         return match counted {
-            Some(counted) if counted == verdicts => Reply::Accepted,
+            Some(counted) if counted == verdicts => ServerReply::Accepted,
             _ => {
                 let why =
                     format!("HTTP status {}, but the reply does not confirm the verdicts", status.as_u16());
-                Reply::Later { why, after }
+                ServerReply::Later { why, after }
             }
         };
     }
@@ -137,9 +137,9 @@ fn meaning(status: StatusCode, text: &str, after: Option<Duration>, verdicts: us
         StatusCode::BAD_REQUEST | StatusCode::PAYLOAD_TOO_LARGE | StatusCode::UNPROCESSABLE_ENTITY
             if error.is_ok() =>
         {
-            Reply::Rejected { why }
+            ServerReply::Rejected { why }
         }
-        _ => Reply::Later { why, after },
+        _ => ServerReply::Later { why, after },
     }
 }
 
@@ -157,15 +157,15 @@ mod tests {
     fn only_an_api_error_about_the_content_rejects_a_batch() {
         let error = r#"{"error":"events[3].agent_id: empty text","code":"validation_error","status":400}"#;
         let why = "400: events[3].agent_id: empty text".to_owned();
-        assert_eq!(meaning(StatusCode::BAD_REQUEST, error, None, 1), Reply::Rejected { why });
+        assert_eq!(meaning(StatusCode::BAD_REQUEST, error, None, 1), ServerReply::Rejected { why });
         let after = Some(Duration::from_secs(3));
         for status in [302, 307, 401, 403, 404, 408, 409, 429, 500, 502, 503] {
             let status = StatusCode::from_u16(status).unwrap();
             let reply = meaning(status, error, after, 1);
-            assert!(matches!(&reply, Reply::Later { after: found, .. } if *found == after), "{status}");
+            assert!(matches!(&reply, ServerReply::Later { after: found, .. } if *found == after), "{status}");
         }
         let portal = meaning(StatusCode::BAD_REQUEST, "<html>", None, 1);
-        assert_eq!(portal, Reply::Later { why: "HTTP status 400".to_owned(), after: None });
+        assert_eq!(portal, ServerReply::Later { why: "HTTP status 400".to_owned(), after: None });
     }
 
     #[test]
@@ -182,8 +182,8 @@ mod tests {
         ] {
             for status in [StatusCode::OK, StatusCode::ACCEPTED] {
                 let reply = meaning(status, text, None, 3);
-                assert_eq!(reply == Reply::Accepted, accepted, "{text}");
-                assert!(accepted || matches!(reply, Reply::Later { .. }), "{text}");
+                assert_eq!(reply == ServerReply::Accepted, accepted, "{text}");
+                assert!(accepted || matches!(reply, ServerReply::Later { .. }), "{text}");
             }
         }
     }

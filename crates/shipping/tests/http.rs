@@ -7,7 +7,7 @@ use std::net::TcpListener;
 use std::sync::mpsc::{Receiver, channel};
 use std::thread;
 
-use renown_shipping::{Destination, Http, Reply, Transport};
+use renown_shipping::{Destination, Http, ServerReply, Transport};
 
 /// Starts a server that answers every request with the result of `reply`. The receiver gets the first line of each
 /// request.
@@ -43,7 +43,7 @@ fn with_body(status: &str, body: &str) -> String {
     format!("HTTP/1.1 {status}\r\nContent-Length: {}\r\nConnection: close\r\n\r\n{body}", body.len())
 }
 
-fn posted(url: String) -> Reply {
+fn posted(url: String) -> ServerReply {
     Http::new(&Destination { server: url, key: "k".to_owned() }).post("{\"events\":[1]}", 1)
 }
 
@@ -51,9 +51,9 @@ fn posted(url: String) -> Reply {
 fn a_login_portal_does_not_confirm_verdicts() {
     let (url, _requests) = fake(|_| with_body("200 OK", "<html>portal</html>"));
     let why = "HTTP status 200, but the reply does not confirm the verdicts".to_owned();
-    assert_eq!(posted(url), Reply::Later { why, after: None });
+    assert_eq!(posted(url), ServerReply::Later { why, after: None });
     let (url, _requests) = fake(|_| with_body("202 Accepted", r#"{"accepted":1,"duplicates":0}"#));
-    assert_eq!(posted(url), Reply::Accepted);
+    assert_eq!(posted(url), ServerReply::Accepted);
 }
 
 #[test]
@@ -64,7 +64,7 @@ fn redirects_are_not_followed() {
                 "HTTP/1.1 {status}\r\nLocation: {own}/portal\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
             )
         });
-        assert!(matches!(posted(url), Reply::Later { .. }), "{status}");
+        assert!(matches!(posted(url), ServerReply::Later { .. }), "{status}");
         assert_eq!(requests.try_iter().collect::<Vec<_>>(), ["POST /v1/ingest HTTP/1.1"], "{status}");
     }
 }

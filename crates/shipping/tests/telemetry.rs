@@ -10,7 +10,9 @@ use std::time::Duration;
 use renown_core::gates::GateResult;
 use renown_core::time::Timestamp;
 use renown_core::units::Micros;
-use renown_shipping::{EncodedVerdict, Notice, Reply, Settings, ShippedVerdict, Spool, Telemetry, Transport};
+use renown_shipping::{
+    EncodedVerdict, Notice, ServerReply, ShippedVerdict, ShippingSettings, Spool, Telemetry, Transport,
+};
 
 /// A timeout that no passing test reaches.
 const LONG: Duration = Duration::from_mins(1);
@@ -21,8 +23,8 @@ struct Server(Arc<(Mutex<ServerState>, Condvar)>);
 
 #[derive(Default)]
 struct ServerState {
-    replies: VecDeque<Reply>,
-    always: Option<Reply>,
+    replies: VecDeque<ServerReply>,
+    always: Option<ServerReply>,
     paused: bool,
     /// Ids of the verdicts in each request.
     requests: Vec<Vec<String>>,
@@ -46,7 +48,7 @@ impl Server {
 }
 
 impl Transport for Server {
-    fn post(&self, body: &str, verdicts: usize) -> Reply {
+    fn post(&self, body: &str, verdicts: usize) -> ServerReply {
         let body: serde_json::Value = serde_json::from_str(body).unwrap();
         assert_eq!(body["events"].as_array().unwrap().len(), verdicts);
         let id = |verdict: &serde_json::Value| verdict["evaluation_id"].as_str().unwrap().to_owned();
@@ -54,7 +56,7 @@ impl Transport for Server {
         state.requests.push(body["events"].as_array().unwrap().iter().map(id).collect());
         self.0.1.notify_all();
         let mut state = self.0.1.wait_while(state, |state| state.paused).unwrap();
-        state.replies.pop_front().or(state.always.clone()).unwrap_or(Reply::Accepted)
+        state.replies.pop_front().or(state.always.clone()).unwrap_or(ServerReply::Accepted)
     }
 }
 
@@ -74,19 +76,19 @@ fn verdict(id: &str) -> EncodedVerdict {
 
 type Notices = Arc<Mutex<Vec<Notice>>>;
 
-fn started(server: &Server, settings: &Settings) -> (Telemetry, Notices) {
+fn started(server: &Server, settings: &ShippingSettings) -> (Telemetry, Notices) {
     let notices = Notices::default();
     let reported = Arc::clone(&notices);
     let notify = move |notice| reported.lock().unwrap().push(notice);
     (Telemetry::start(Box::new(server.clone()), settings, notify).unwrap(), notices)
 }
 
-fn only_full_batches() -> Settings {
-    Settings { interval: LONG, ..Settings::default() }
+fn only_full_batches() -> ShippingSettings {
+    ShippingSettings { interval: LONG, ..ShippingSettings::default() }
 }
 
-fn later() -> Reply {
-    Reply::Later { why: "503: busy".to_owned(), after: None }
+fn later() -> ServerReply {
+    ServerReply::Later { why: "503: busy".to_owned(), after: None }
 }
 
 struct Folder(PathBuf);
@@ -108,7 +110,7 @@ impl Drop for Folder {
 #[test]
 fn a_full_batch_is_sent_immediately_and_the_rest_by_a_flush() {
     let server = Server::default();
-    let (telemetry, _) = started(&server, &Settings { batch: 3, ..only_full_batches() });
+    let (telemetry, _) = started(&server, &ShippingSettings { batch: 3, ..only_full_batches() });
     for id in ["1", "2", "3"] {
         telemetry.track(verdict(id));
     }
@@ -123,7 +125,7 @@ fn a_full_batch_is_sent_immediately_and_the_rest_by_a_flush() {
 fn a_verdict_waits_no_longer_than_the_interval() {
     let server = Server::default();
     let (telemetry, _) =
-        started(&server, &Settings { interval: Duration::from_millis(20), ..only_full_batches() });
+        started(&server, &ShippingSettings { interval: Duration::from_millis(20), ..only_full_batches() });
     telemetry.track(verdict("1"));
     server.wait_until(|state| state.requests == [["1"]]);
 }
@@ -148,7 +150,7 @@ fn an_unavailable_server_is_reported_once_and_nothing_is_lost() {
 fn a_flush_respects_retry_after() {
     let server = Server::default();
     let after = Some(Duration::from_hours(1));
-    server.configure(|state| state.always = Some(Reply::Later { why: "429".to_owned(), after }));
+    server.configure(|state| state.always = Some(ServerReply::Later { why: "429".to_owned(), after }));
     let (telemetry, _) = started(&server, &only_full_batches());
     telemetry.track(verdict("1"));
     let began = std::time::Instant::now();
@@ -163,7 +165,8 @@ fn a_flush_respects_retry_after() {
 fn a_full_buffer_drops_the_oldest_verdicts_and_counts_them() {
     let server = Server::default();
     server.configure(|state| state.paused = true);
-    let (telemetry, notices) = started(&server, &Settings { batch: 2, buffer: 3, ..only_full_batches() });
+    let (telemetry, notices) =
+        started(&server, &ShippingSettings { batch: 2, buffer: 3, ..only_full_batches() });
     telemetry.track(verdict("1"));
     telemetry.track(verdict("2"));
     server.wait_until(|state| state.requests.len() == 1);
@@ -182,7 +185,8 @@ fn a_full_buffer_drops_the_oldest_verdicts_and_counts_them() {
 fn with_a_spool_a_full_buffer_drops_nothing() {
     let (server, folder) = (Server::default(), Folder::new("overflow"));
     server.configure(|state| state.paused = true);
-    let settings = Settings { batch: 2, buffer: 2, spool: Some(folder.0.clone()), ..only_full_batches() };
+    let settings =
+        ShippingSettings { batch: 2, buffer: 2, spool: Some(folder.0.clone()), ..only_full_batches() };
     let (telemetry, _) = started(&server, &settings);
     for id in ["1", "2", "3", "4", "5"] {
         telemetry.track(verdict(id));
@@ -218,7 +222,9 @@ fn shutdown_sends_the_rest_and_may_be_repeated() {
 #[test]
 fn shutdown_retries_once_after_a_failure() {
     let server = Server::default();
-    server.configure(|state| state.always = Some(Reply::Later { why: "429".to_owned(), after: Some(LONG) }));
+    server.configure(|state| {
+        state.always = Some(ServerReply::Later { why: "429".to_owned(), after: Some(LONG) });
+    });
     let (telemetry, _) = started(&server, &only_full_batches());
     telemetry.track(verdict("1"));
     assert!(!telemetry.flush(Duration::from_millis(50)));
@@ -231,7 +237,7 @@ fn shutdown_retries_once_after_a_failure() {
 fn a_request_that_fails_when_shutdown_begins_is_retried() {
     let server = Server::default();
     server.configure(|state| (state.paused, state.replies) = (true, [later()].into()));
-    let (telemetry, _) = started(&server, &Settings { batch: 1, ..only_full_batches() });
+    let (telemetry, _) = started(&server, &ShippingSettings { batch: 1, ..only_full_batches() });
     telemetry.track(verdict("1"));
     server.wait_until(|state| state.requests.len() == 1);
     telemetry.begin_shutdown();
@@ -244,7 +250,7 @@ fn a_request_that_fails_when_shutdown_begins_is_retried() {
 fn undelivered_verdicts_are_sent_by_the_next_process() {
     let (server, folder) = (Server::default(), Folder::new("next"));
     server.configure(|state| state.always = Some(later()));
-    let settings = Settings { spool: Some(folder.0.clone()), ..only_full_batches() };
+    let settings = ShippingSettings { spool: Some(folder.0.clone()), ..only_full_batches() };
     let (telemetry, _) = started(&server, &settings);
     telemetry.track(verdict("1"));
     telemetry.track(verdict("2"));
@@ -277,7 +283,7 @@ fn undelivered_verdicts_are_sent_by_the_next_process() {
 fn a_server_that_never_answers_does_not_block_shutdown() {
     let (server, folder) = (Server::default(), Folder::new("hangs"));
     server.configure(|state| state.paused = true);
-    let settings = Settings { spool: Some(folder.0.clone()), ..only_full_batches() };
+    let settings = ShippingSettings { spool: Some(folder.0.clone()), ..only_full_batches() };
     let (telemetry, _) = started(&server, &settings);
     telemetry.track(verdict("1"));
     telemetry.shutdown(Duration::from_millis(50));
@@ -309,7 +315,8 @@ fn several_handles_shut_down_at_the_same_time() {
 fn with_spool_first_the_spool_has_the_verdict_before_track_returns() {
     let (server, folder) = (Server::default(), Folder::new("first"));
     server.configure(|state| state.paused = true);
-    let settings = Settings { spool: Some(folder.0.clone()), spool_first: true, ..only_full_batches() };
+    let settings =
+        ShippingSettings { spool: Some(folder.0.clone()), spool_first: true, ..only_full_batches() };
     let (telemetry, _) = started(&server, &settings);
     telemetry.track(verdict("1"));
     // Reads the file directly: this is what a killed process would leave.
@@ -323,9 +330,9 @@ fn with_spool_first_the_spool_has_the_verdict_before_track_returns() {
 #[test]
 fn a_rejected_verdict_is_saved_and_the_others_arrive() {
     let (server, folder) = (Server::default(), Folder::new("refused"));
-    let rejected = || Reply::Rejected { why: "400: bad".to_owned() };
-    server.configure(|state| state.replies = [rejected(), Reply::Accepted, rejected()].into());
-    let settings = Settings { spool: Some(folder.0.clone()), ..only_full_batches() };
+    let rejected = || ServerReply::Rejected { why: "400: bad".to_owned() };
+    server.configure(|state| state.replies = [rejected(), ServerReply::Accepted, rejected()].into());
+    let settings = ShippingSettings { spool: Some(folder.0.clone()), ..only_full_batches() };
     let (telemetry, notices) = started(&server, &settings);
     telemetry.track(verdict("1"));
     telemetry.track(verdict("2"));
@@ -340,7 +347,8 @@ fn a_rejected_verdict_is_saved_and_the_others_arrive() {
 fn a_broken_spool_is_reported_once_and_verdicts_wait_in_memory() {
     let (server, folder) = (Server::default(), Folder::new("broken"));
     std::fs::write(&folder.0, "a file where a folder should be").unwrap();
-    let settings = Settings { spool: Some(folder.0.clone()), spool_first: true, ..only_full_batches() };
+    let settings =
+        ShippingSettings { spool: Some(folder.0.clone()), spool_first: true, ..only_full_batches() };
     let (telemetry, notices) = started(&server, &settings);
     telemetry.track(verdict("1"));
     telemetry.track(verdict("2"));
@@ -354,7 +362,7 @@ fn a_broken_spool_is_reported_once_and_verdicts_wait_in_memory() {
 fn a_full_spool_drops_the_oldest_verdicts_and_reports_it() {
     let (server, folder) = (Server::default(), Folder::new("full"));
     server.configure(|state| state.always = Some(later()));
-    let settings = Settings {
+    let settings = ShippingSettings {
         spool: Some(folder.0.clone()),
         spool_first: true,
         spool_bytes_max: 5 << 20,
@@ -384,7 +392,7 @@ fn a_full_spool_drops_the_oldest_verdicts_and_reports_it() {
 fn a_verdict_that_is_dropped_while_it_is_sent_is_counted_once() {
     let (server, folder) = (Server::default(), Folder::new("full-on-its-way"));
     server.configure(|state| state.paused = true);
-    let settings = Settings {
+    let settings = ShippingSettings {
         spool: Some(folder.0.clone()),
         spool_first: true,
         spool_bytes_max: 5 << 20,

@@ -28,7 +28,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use renown_core::ids::ToolName;
-use renown_core::reputation::{CALIBRATED_AT, Standing};
+use renown_core::reputation::{CALIBRATED_AT, ReputationSummary};
 use renown_core::time::{Day, Timestamp};
 use renown_core::units::Micros;
 use serde::Deserialize;
@@ -56,7 +56,7 @@ pub(crate) struct DayInput<'a> {
     pub(crate) passed: bool,
     pub(crate) latency: Micros,
     /// The agent's standing before it.
-    pub(crate) before: Standing,
+    pub(crate) before: ReputationSummary,
     /// The agent's score after it.
     pub(crate) score: u32,
     pub(crate) tool: Option<&'a str>,
@@ -70,7 +70,7 @@ pub(crate) struct UncountedEvaluation {
     pub(crate) position: Position,
     pub(crate) at: Timestamp,
     pub(crate) latency: Micros,
-    pub(crate) before: Standing,
+    pub(crate) before: ReputationSummary,
     pub(crate) score: u32,
     pub(crate) tool: Option<ToolName>,
     /// The results of the gates if it failed. Those of a passed one are not needed.
@@ -290,7 +290,7 @@ mod tests {
             at: Timestamp::from_millis(NOON + after_noon_ms).unwrap(),
             passed: position % 3 != 0,
             latency: Micros::from_us(u32::try_from(position * 400).unwrap()).unwrap(),
-            before: Standing::new(score + 1, u64::try_from(position).unwrap()),
+            before: ReputationSummary::new(score + 1, u64::try_from(position).unwrap()),
             score,
             tool: if position % 2 == 0 { Some("sh") } else { None },
             gates: r#"[{"name":"pii","passed":false},{"name":"size"},{"name":"pii","passed":false}]"#,
@@ -348,7 +348,7 @@ mod tests {
     #[test]
     fn a_change_counts_from_a_score_that_is_shown() {
         let change = |evaluations: u64| {
-            let before = Standing::new(400, evaluations);
+            let before = ReputationSummary::new(400, evaluations);
             days(&[DayInput { before, ..input(1, 0, 300) }]).into_values().next().unwrap().sums.change()
         };
         assert_eq!(change(49), None);

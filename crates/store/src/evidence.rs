@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use renown_core::ids::{AgentId, EvaluationId, OrgId, ToolName};
-use renown_core::reputation::{Evaluation, Standing, Tally};
+use renown_core::reputation::{ReputationSummary, Sample, Tally};
 use renown_core::time::Timestamp;
 use renown_core::units::Micros;
 
@@ -65,18 +65,18 @@ pub struct NewEvaluation {
 impl NewEvaluation {
     /// Returns what the window keeps of it. The organization chooses whose latency counts; without a latency of the
     /// agent, that of the gates counts.
-    pub fn sample(&self, source: LatencySource) -> Evaluation {
+    pub fn sample(&self, source: LatencySource) -> Sample {
         let latency = match source {
             LatencySource::Gate => self.gate_latency,
             LatencySource::Agent => self.agent_latency.unwrap_or(self.gate_latency),
         };
-        Evaluation { passed: self.passed, latency }
+        Sample { passed: self.passed, latency }
     }
 }
 
 /// The result of counting one evaluation.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Outcome {
+pub enum EvaluationOutcome {
     /// It counted.
     Counted {
         /// The agent's sums right after it.
@@ -91,7 +91,7 @@ pub enum Outcome {
     },
 }
 
-impl Outcome {
+impl EvaluationOutcome {
     /// Returns the sums of the agent after this evaluation.
     pub fn tally(&self) -> Tally {
         match self {
@@ -135,7 +135,7 @@ pub struct StoredEvaluation {
     /// The results of the gates as a JSON array.
     pub gates: String,
     /// The agent's standing right after it.
-    pub standing: Standing,
+    pub standing: ReputationSummary,
     /// When it happened: the time that the caller sent, else the time of acceptance. In whole milliseconds.
     pub created_at: Timestamp,
     /// When it was accepted, in whole milliseconds.
@@ -146,8 +146,8 @@ pub struct StoredEvaluation {
 
 impl StoredEvaluation {
     /// Returns what the window keeps of it.
-    pub fn sample(&self) -> Evaluation {
-        Evaluation { passed: self.passed, latency: self.latency }
+    pub fn sample(&self) -> Sample {
+        Sample { passed: self.passed, latency: self.latency }
     }
 }
 

@@ -19,7 +19,7 @@ use crate::evidence::Position;
 
 /// The steps of a history.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Steps {
+pub struct HistorySteps {
     from: Timestamp,
     to: Timestamp,
     count: u32,
@@ -36,7 +36,7 @@ pub struct Point {
     pub evaluations: u64,
 }
 
-impl Steps {
+impl HistorySteps {
     /// Makes `count` equal steps. Returns `None` without steps, or if the end is before the beginning.
     pub fn new(from: Timestamp, to: Timestamp, count: u32) -> Option<Self> {
         (from <= to && count > 0).then_some(Self { from, to, count })
@@ -78,12 +78,12 @@ impl Steps {
 
 /// Builds the points of a history from evaluations in any order.
 pub(crate) struct PointBuilder {
-    steps: Steps,
+    steps: HistorySteps,
     points: BTreeMap<u32, (Timestamp, Position, Point)>,
 }
 
 impl PointBuilder {
-    pub(crate) fn new(steps: Steps) -> Self {
+    pub(crate) fn new(steps: HistorySteps) -> Self {
         Self { steps, points: BTreeMap::new() }
     }
 
@@ -131,7 +131,7 @@ mod tests {
         Timestamp::from_millis(1_794_744_000_000 + millis).unwrap()
     }
 
-    fn points(steps: Steps, evaluations: &[(i64, i64, u32)]) -> Vec<(i64, u32, u64)> {
+    fn points(steps: HistorySteps, evaluations: &[(i64, i64, u32)]) -> Vec<(i64, u32, u64)> {
         let mut points = PointBuilder::new(steps);
         for &(millis, position, score) in evaluations {
             points.add_evaluation(at(millis), Position(position), score);
@@ -142,7 +142,7 @@ mod tests {
 
     #[test]
     fn each_step_has_its_last_score_and_empty_ones_are_left_out() {
-        let steps = Steps::new(at(0), at(100), 10).unwrap();
+        let steps = HistorySteps::new(at(0), at(100), 10).unwrap();
         let evaluations =
             [(0, 1, 10), (9, 2, 20), (10, 3, 30), (55, 4, 40), (100, 5, 50), (101, 6, 60), (-1, 7, 70)];
         let expected = vec![(0, 20, 2), (10, 30, 1), (50, 40, 1), (90, 50, 1)];
@@ -154,13 +154,13 @@ mod tests {
 
     #[test]
     fn of_two_in_a_millisecond_the_later_accepted_is_the_last() {
-        let steps = Steps::new(at(0), at(0), 5).unwrap();
+        let steps = HistorySteps::new(at(0), at(0), 5).unwrap();
         assert_eq!(points(steps, &[(0, 9, 90), (0, 3, 30)]), [(0, 90, 2)]);
     }
 
     #[test]
     fn every_point_begins_in_its_own_step() {
-        let steps = Steps::new(at(0), at(7), 3).unwrap();
+        let steps = HistorySteps::new(at(0), at(7), 3).unwrap();
         for millis in 0..=7 {
             let index = steps.index(at(millis)).unwrap();
             assert_eq!(steps.index(steps.begin(index)), Some(index), "{millis}");
@@ -170,6 +170,6 @@ mod tests {
 
     #[test]
     fn steps_need_a_time_and_a_number() {
-        assert!(Steps::new(at(1), at(0), 1).is_none() && Steps::new(at(0), at(1), 0).is_none());
+        assert!(HistorySteps::new(at(1), at(0), 1).is_none() && HistorySteps::new(at(0), at(1), 0).is_none());
     }
 }

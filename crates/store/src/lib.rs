@@ -57,21 +57,21 @@ pub use admin::{
 pub use clock::{Clock, ClockError, RELEASED_MS, Ready, STANDSTILL_MS, system_clock};
 pub use error::StoreError;
 pub use evidence::{
-    MakeReply, NewEvaluation, NewEvaluationId, Outcome, Position, RequestKey, Salt, SavedReply,
+    EvaluationOutcome, MakeReply, NewEvaluation, NewEvaluationId, Position, RequestKey, Salt, SavedReply,
     StoredEvaluation,
 };
-pub use history::{Point, Steps};
+pub use history::{HistorySteps, Point};
 pub use holder::{LockHolder, LockPurpose};
 pub use identities::{IdentityStore, NewReputationEvent, Recorded, ReputationEvent, ReputationEvents};
 pub use keys::{ApiKey, KeyHash, KeyId, KeyKind, NewKey};
 pub use overview::{
-    Activity, AgentDays, AgentEvidence, CHANGES_SHOWN, Change, GATE_DAYS, GateFailures, OVERVIEW_DAYS,
-    OrgOverview, PageStore,
+    Activity, AgentDays, AgentEvidence, CHANGES_SHOWN, GATE_DAYS, GateFailures, OVERVIEW_DAYS, OrgOverview,
+    PageStore, ScoreChange,
 };
 pub use query::{
     AgentCursor, AgentQuery, AgentSort, AgentSummary, Agents, EvaluationPage, EvaluationQuery, TimeCursor,
 };
-pub use runs::{NewRun, Run, RunQuery, RunStore, Runs, Scored, SpecSummary, Specs, Submitted};
+pub use runs::{NewRun, Run, RunQuery, RunScore, RunStore, Runs, SpecSummary, Specs, Submitted};
 pub use sessions::{
     Closed, NewSignals, NewTrace, RecordCursor, SessionQuery, SessionRecord, SessionRecords, SessionStore,
     SessionSummary, SessionTrace, Sessions, StoredSession,
@@ -95,14 +95,14 @@ pub trait Store: RunStore + IdentityStore + SessionStore + AdminStore + PageStor
     /// Counts evaluations in the given order, all or none. Returns one outcome per evaluation, in the same order.
     ///
     /// Adds agents that are new. An evaluation whose id is known counts nothing, does not add its agent, and
-    /// returns [`Outcome::Repeated`]; this includes an id that occurs twice in one call. All evaluations of a call
+    /// returns [`EvaluationOutcome::Repeated`]; this includes an id that occurs twice in one call. All evaluations of a call
     /// get the same time of acceptance.
     fn append<'a>(
         &'a self,
         org: &OrgId,
         evaluations: Vec<NewEvaluation>,
-        request_key: Option<RequestKey<[Outcome]>>,
-    ) -> Reply<'a, Vec<Outcome>>;
+        request_key: Option<RequestKey<[EvaluationOutcome]>>,
+    ) -> Reply<'a, Vec<EvaluationOutcome>>;
 
     /// Adds an agent before its first evaluation. Returns whether it was new; a known agent is not changed.
     fn add_agent<'a>(
@@ -123,7 +123,7 @@ pub trait Store: RunStore + IdentityStore + SessionStore + AdminStore + PageStor
     fn evaluations<'a>(&'a self, org: &OrgId, query: EvaluationQuery) -> Reply<'a, EvaluationPage>;
 
     /// Returns how an agent's score changed over time: one point per step that has an evaluation, in order of time.
-    fn history<'a>(&'a self, org: &OrgId, agent: &AgentId, steps: Steps) -> Reply<'a, Vec<Point>>;
+    fn history<'a>(&'a self, org: &OrgId, agent: &AgentId, steps: HistorySteps) -> Reply<'a, Vec<Point>>;
 
     /// Returns the earliest `created_at` of an agent's evaluations; `None` without an evaluation. Evaluations that
     /// retention deleted still count, as far as their days are kept.

@@ -18,9 +18,9 @@ use crate::admin::{OrgSettings, Publication, Tombstone};
 use crate::clock::{AcceptanceClock, Clock, Ready};
 use crate::error::StoreError;
 use crate::evidence::{
-    NewEvaluation, Outcome, Position, RequestKey, SavedReply, StoredEvaluation, whole_millis,
+    EvaluationOutcome, NewEvaluation, Position, RequestKey, SavedReply, StoredEvaluation, whole_millis,
 };
-use crate::history::{Point, PointBuilder, Steps};
+use crate::history::{HistorySteps, Point, PointBuilder};
 use crate::identities::ReputationEvent;
 use crate::keys::{ApiKey, KeyId, NewKey};
 use crate::query::{
@@ -111,12 +111,12 @@ impl State {
         self.evaluations_of(org, agent).map(StoredEvaluation::sample).collect()
     }
 
-    fn count(&mut self, org: &OrgId, new: &NewEvaluation, now: Timestamp) -> Outcome {
+    fn count(&mut self, org: &OrgId, new: &NewEvaluation, now: Timestamp) -> EvaluationOutcome {
         let tally = self.window(org, &new.agent).tally();
         let first =
             self.evaluations.iter().find(|(o, evaluation)| o == org && evaluation.id == *new.id.get());
         if let Some((_, first)) = first {
-            return Outcome::Repeated { first: Box::new(first.clone()), tally };
+            return EvaluationOutcome::Repeated { first: Box::new(first.clone()), tally };
         }
         self.touch_agent(org, &new.agent, now);
         let source = self.settings.get(org).copied().unwrap_or_default().latency_source;
@@ -143,7 +143,7 @@ impl State {
                 salt: Default::default(),
             },
         ));
-        Outcome::Counted { tally }
+        EvaluationOutcome::Counted { tally }
     }
 
     fn next_position(&mut self) -> Position {
@@ -200,15 +200,21 @@ impl Store for Memory {
         &'a self,
         org: &OrgId,
         evaluations: Vec<NewEvaluation>,
-        request_key: Option<RequestKey<[Outcome]>>,
-    ) -> Reply<'a, Vec<Outcome>> {
+        request_key: Option<RequestKey<[EvaluationOutcome]>>,
+    ) -> Reply<'a, Vec<EvaluationOutcome>> {
         let (mut state, now) = match self.begin_write() {
             Ok(begin_write) => begin_write,
             Err(error) => return answer(Err(error)),
         };
         answer(state.check_org(org).map(|()| {
-            let outcomes: Vec<Outcome> = evaluations.iter().map(|new| state.count(org, new, now)).collect();
-            state.save_reply(request_key, outcomes.as_slice(), Outcome::agents(&evaluations, &outcomes), now);
+            let outcomes: Vec<EvaluationOutcome> =
+                evaluations.iter().map(|new| state.count(org, new, now)).collect();
+            state.save_reply(
+                request_key,
+                outcomes.as_slice(),
+                EvaluationOutcome::agents(&evaluations, &outcomes),
+                now,
+            );
             outcomes
         }))
     }
@@ -250,7 +256,7 @@ impl Store for Memory {
         }))
     }
 
-    fn history<'a>(&'a self, org: &OrgId, agent: &AgentId, steps: Steps) -> Reply<'a, Vec<Point>> {
+    fn history<'a>(&'a self, org: &OrgId, agent: &AgentId, steps: HistorySteps) -> Reply<'a, Vec<Point>> {
         let state = self.state();
         answer(state.check_org(org).map(|()| {
             let mut points = PointBuilder::new(steps);

@@ -49,7 +49,7 @@ impl AgentDays {
 
 /// The change of an agent's score on a day.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Change {
+pub struct ScoreChange {
     /// The agent.
     pub agent: AgentId,
     /// The sums of the day, which contain the scores before and after it.
@@ -58,7 +58,7 @@ pub struct Change {
     pub worst_gate: Option<(Box<str>, u64)>,
 }
 
-impl Change {
+impl ScoreChange {
     /// Returns the change in points; 0 if the score before is not known.
     pub fn points(&self) -> i64 {
         self.sums.change().unwrap_or_default()
@@ -150,9 +150,9 @@ pub struct OrgOverview {
     /// Sessions and runs of each of these days that has any.
     pub activity: BTreeMap<Day, Activity>,
     /// The largest rises of the day.
-    pub rises: Vec<Change>,
+    pub rises: Vec<ScoreChange>,
     /// The largest falls of the day.
-    pub falls: Vec<Change>,
+    pub falls: Vec<ScoreChange>,
     /// The gates that failed on the day.
     pub gates: Vec<GateFailures>,
 }

@@ -86,12 +86,12 @@ pub struct Run {
     /// A digest of everything that was sent.
     pub digest: [u8; 32],
     /// Its score; `None` if scoring failed with an internal error.
-    pub scored: Option<Scored>,
+    pub scored: Option<RunScore>,
 }
 
 /// The score of a run, as it was computed at first.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Scored {
+pub struct RunScore {
     /// 0 to 100.
     pub score: u8,
     /// The axes of the score.
@@ -104,7 +104,7 @@ pub struct Scored {
     pub baseline: Baseline,
 }
 
-impl Scored {
+impl RunScore {
     /// Scores a report. Returns `None` if the scoring panics, because that must not cost the run.
     pub(crate) fn of(report: Report, baseline: Baseline) -> Option<Self> {
         let scorecard = catch_unwind(|| {
@@ -154,8 +154,8 @@ impl Run {
 
     /// Returns the wall time that counts in the baseline of later runs; `None` if the run does not count there.
     pub(crate) fn baseline_wall(&self) -> Option<Whole> {
-        use renown_core::scorecard::Outcome;
-        self.report.wall_ms.filter(|_| self.report.outcome == Outcome::Completed)
+        use renown_core::scorecard::RunOutcome;
+        self.report.wall_ms.filter(|_| self.report.outcome == RunOutcome::Completed)
     }
 
     /// Returns whether the other run can be in the baseline of this one: it ended earlier, or at the same time and

@@ -73,8 +73,8 @@ use self::transaction::cleaning::{copies, empty_wal, last_unclean, mark_clean, r
 use self::writer::{Files, Writer};
 use crate::clock::{Clock, Ready};
 use crate::error::StoreError;
-use crate::evidence::{NewEvaluation, Outcome, RequestKey, SavedReply};
-use crate::history::{Point, Steps};
+use crate::evidence::{EvaluationOutcome, NewEvaluation, RequestKey, SavedReply};
+use crate::history::{HistorySteps, Point};
 use crate::holder::LockPurpose;
 use crate::keys::{ApiKey, KeyId, NewKey};
 use crate::query::{AgentQuery, AgentSummary, Agents, EvaluationPage, EvaluationQuery};
@@ -88,7 +88,7 @@ pub use mark::LostWrites;
 pub use reader::Reader;
 pub use throw_away::ThrowAwayDirectory;
 pub use transaction::Repaired;
-pub use verify::{Difference, Verdict, Verified};
+pub use verify::{Difference, Verified, VerifyResult};
 
 /// The file name of the database in its data directory.
 pub const FILE: &str = "renown.db";
@@ -295,8 +295,8 @@ impl Store for Sqlite {
         &'a self,
         org: &OrgId,
         evaluations: Vec<NewEvaluation>,
-        request_key: Option<RequestKey<[Outcome]>>,
-    ) -> Reply<'a, Vec<Outcome>> {
+        request_key: Option<RequestKey<[EvaluationOutcome]>>,
+    ) -> Reply<'a, Vec<EvaluationOutcome>> {
         let org = org.clone();
         let written = self.writer.send(evaluations.len(), move |transaction| {
             transaction.append(&org, &evaluations, request_key).map(|outcomes| (outcomes, evaluations))
@@ -342,7 +342,7 @@ impl Store for Sqlite {
             .run(move |connection, patience| rows::evaluations_of_org(connection, org?, query, patience))
     }
 
-    fn history<'a>(&'a self, org: &OrgId, agent: &AgentId, steps: Steps) -> Reply<'a, Vec<Point>> {
+    fn history<'a>(&'a self, org: &OrgId, agent: &AgentId, steps: HistorySteps) -> Reply<'a, Vec<Point>> {
         self.read_days(org, agent, move |connection, days, patience| {
             days.history(connection, steps, patience)
         })

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use renown_core::performance::{Performance, Totals};
+use renown_core::performance::{Performance, SessionTotals};
 use renown_core::time::Timestamp;
 use renown_core::units::NanoUsd;
 use serde::{Serialize, Serializer};
@@ -110,7 +110,7 @@ pub struct OtherCounts {
 impl Session {
     /// Returns the exact totals of the records. Returns `None` if there is nothing to score: no tool result, API
     /// request or prompt.
-    pub fn totals(&self) -> Option<Totals> {
+    pub fn totals(&self) -> Option<SessionTotals> {
         let side = self.scored();
         side.has_evidence().then(|| totals(side))
     }
@@ -149,12 +149,12 @@ impl Session {
     }
 }
 
-fn totals(side: &Side) -> Totals {
+fn totals(side: &Side) -> SessionTotals {
     let usage = side.usage();
     // 64 bits overflow only after 4612 calls that report the maximum number of tokens.
     let whole = |sum: Sum| u64::try_from(sum.0).unwrap_or(u64::MAX);
     let duration = side.last.zip(side.first).map_or(0, |(last, first)| last.nanos() - first.nanos());
-    Totals {
+    SessionTotals {
         duration_ns: duration.unsigned_abs(),
         prompts: side.prompts.0,
         total_tools: side.tools.0,

@@ -1,7 +1,7 @@
 //! One row per agent, over all its evidence.
 
 use renown_core::decimal::Decimal;
-use renown_core::identity::{Standing, identity_of};
+use renown_core::identity::{IdentityReputation, identity_of};
 use renown_core::ids::{AgentId, IdentityId, OrgId, SessionId};
 use renown_core::performance::Recommendation;
 use renown_core::scorecard::Tier;
@@ -118,9 +118,9 @@ pub struct IdentityBrief {
     pub trend_7d: Option<Decimal<6>>,
 }
 
-impl From<Standing> for IdentityBrief {
-    fn from(standing: Standing) -> Self {
-        let Standing { overall_score, confidence, total_events, trend_7d, .. } = standing;
+impl From<IdentityReputation> for IdentityBrief {
+    fn from(standing: IdentityReputation) -> Self {
+        let IdentityReputation { overall_score, confidence, total_events, trend_7d, .. } = standing;
         Self { overall_score, confidence, total_events, trend_7d }
     }
 }

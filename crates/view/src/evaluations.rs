@@ -1,7 +1,7 @@
 //! One evaluation with the results of its gates, for charts, lists and the causes of a change.
 
 use renown_core::ids::{AgentId, EvaluationId, ToolName};
-use renown_core::reputation::Standing;
+use renown_core::reputation::ReputationSummary;
 use renown_core::time::Timestamp;
 use renown_core::units::Micros;
 use renown_store::StoredEvaluation;
@@ -23,7 +23,7 @@ pub struct EvaluationView {
     /// Latency that counts for the score.
     pub latency: Micros,
     /// Reputation of the agent right after the evaluation.
-    pub standing: Standing,
+    pub standing: ReputationSummary,
     /// Time of the evaluation.
     pub created_at: Timestamp,
 }

@@ -7,7 +7,7 @@ use renown_core::ids::AgentId;
 use renown_core::time::Day;
 pub use renown_store::CHANGES_SHOWN;
 use renown_store::days::DayCounts;
-use renown_store::{Activity, Change, GateFailures, OrgOverview};
+use renown_store::{Activity, GateFailures, OrgOverview, ScoreChange};
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -123,7 +123,7 @@ pub struct ChangeRow {
 }
 
 impl ChangeRow {
-    fn of(change: Change) -> Self {
+    fn of(change: ScoreChange) -> Self {
         let points = change.points();
         let counts = change.sums.counts;
         let failed = counts.evaluations.saturating_sub(counts.passed);

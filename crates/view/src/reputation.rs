@@ -1,9 +1,9 @@
 //! The reputation of an agent, and that of its identity.
 
 use renown_core::decimal::Decimal;
-use renown_core::identity::Standing;
+use renown_core::identity::IdentityReputation;
 use renown_core::ids::{AgentId, IdentityId};
-use renown_core::reputation::Record;
+use renown_core::reputation::ReputationRecord;
 use renown_core::time::Timestamp;
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -48,9 +48,17 @@ pub struct ReputationView<'a> {
 
 impl<'a> ReputationView<'a> {
     /// Builds the reputation of an agent.
-    pub fn of(agent_id: &'a AgentId, record: &Record) -> Self {
-        let Record { score, eval_count, evaluations, window_size, passed, pass_rate, avg_latency_ms, .. } =
-            *record;
+    pub fn of(agent_id: &'a AgentId, record: &ReputationRecord) -> Self {
+        let ReputationRecord {
+            score,
+            eval_count,
+            evaluations,
+            window_size,
+            passed,
+            pass_rate,
+            avg_latency_ms,
+            ..
+        } = *record;
         Self {
             agent_id,
             score,
@@ -117,7 +125,7 @@ pub struct IdentityView {
 
 impl IdentityView {
     /// Builds the reputation of an identity.
-    pub fn of(identity_id: IdentityId, standing: &Standing) -> Self {
+    pub fn of(identity_id: IdentityId, standing: &IdentityReputation) -> Self {
         Self {
             identity_id,
             as_of: standing.as_of,

@@ -1,7 +1,7 @@
 //! Runs: scorecards, and the ranking of a spec.
 
 use renown_core::ids::{AgentId, RunId, SpecId, Workspace};
-use renown_core::scorecard::{Axes, BaselineShown, FORMULA_VERSION, Outcome, Resources, Tier};
+use renown_core::scorecard::{Axes, BaselineShown, FORMULA_VERSION, Resources, RunOutcome, Tier};
 use renown_core::time::Timestamp;
 use renown_core::units::Whole;
 use renown_store::Run;
@@ -228,7 +228,7 @@ pub struct Competition<'r> {
 impl<'r> Competition<'r> {
     /// Builds the competition of a spec from its ranked runs.
     pub fn of(spec_id: &'r SpecId, ranked: &'r [Run]) -> Self {
-        let won = |run: &&Run| run.report.outcome == Outcome::Completed && run.scored.is_some();
+        let won = |run: &&Run| run.report.outcome == RunOutcome::Completed && run.scored.is_some();
         let winner = ranked.first().filter(won).map(|run| &run.agent);
         Self { spec_id, winner, ranking: ranked.iter().enumerate().map(RankedRun::of).collect() }
     }

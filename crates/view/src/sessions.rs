@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use renown_core::decimal::Decimal;
 use renown_core::ids::{AgentId, SessionId, TraceId};
-use renown_core::session_metrics::{BriefMetric, Session, Source};
+use renown_core::session_metrics::{BriefMetric, SessionTraces, Source};
 use renown_core::time::Timestamp;
 use renown_core::units::Unit;
 use renown_store::{SessionTrace, StoredSession};
@@ -217,10 +217,10 @@ pub fn kind_name(agent: Agent) -> &'static str {
 }
 
 /// Converts the traces of a session to the input of the metrics.
-pub fn session_of(session: &StoredSession) -> Session {
+pub fn session_of(session: &StoredSession) -> SessionTraces {
     let traces = session.traces.iter().map(|trace| trace.trace.clone()).collect();
     // Trace ids are unique in the store, and derived traces are merged with sent ones, so this cannot fail.
-    Session::new(traces).unwrap_or_default()
+    SessionTraces::new(traces).unwrap_or_default()
 }
 
 /// The performance of a session.

@@ -10,7 +10,7 @@ use napi::threadsafe_function::ThreadsafeFunctionCallMode;
 use napi::{Env, Result};
 use napi_derive::napi;
 use renown_embed as embed;
-use renown_shipping::{Destination, Notice, Settings, Telemetry as Shipping};
+use renown_shipping::{Destination, Notice, ShippingSettings, Telemetry as Shipping};
 
 use crate::{failed, invalid, verdict};
 
@@ -56,7 +56,8 @@ impl Telemetry {
         };
         let (batch, buffer) = (to_usize(batch), to_usize(buffer));
         let spool = spool.map(PathBuf::from);
-        let settings = Settings { interval, batch, buffer, spool, spool_first, ..Settings::default() };
+        let settings =
+            ShippingSettings { interval, batch, buffer, spool, spool_first, ..ShippingSettings::default() };
         let shipping = embed::ship(&Destination { server, key }, &settings, notify)
             .map_err(|error| failed(format_args!("cannot start the telemetry thread: {error}")))?;
         Ok(Self(Arc::new(shipping)))

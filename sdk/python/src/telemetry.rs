@@ -7,7 +7,7 @@ use std::time::Duration;
 use pyo3::exceptions::{PyOSError, PyValueError};
 use pyo3::prelude::*;
 use renown_embed as embed;
-use renown_shipping::{Destination, Notice, Settings, Telemetry as Shipping};
+use renown_shipping::{Destination, Notice, ShippingSettings, Telemetry as Shipping};
 
 use crate::result::Judged;
 
@@ -33,7 +33,8 @@ impl Telemetry {
     ) -> PyResult<Self> {
         let interval = seconds("interval_s", interval_s)?;
         let destination = Destination { server, key };
-        let settings = Settings { interval, batch, buffer, spool, spool_first, ..Settings::default() };
+        let settings =
+            ShippingSettings { interval, batch, buffer, spool, spool_first, ..ShippingSettings::default() };
         let shipping = embed::ship(&destination, &settings, log_notice)
             .map_err(|error| PyOSError::new_err(format!("cannot start the telemetry thread: {error}")))?;
         Ok(Self(ManuallyDrop::new(shipping)))

@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use anyhow::{Context, Result, bail, ensure};
 
-use super::{Amount, Dialect, Plan, Shape, Transport};
+use super::{Amount, Dialect, LogTransport, Plan, Shape};
 
 /// What the command takes.
 pub(crate) const USAGE: &str = "generate DIALECT [--sessions N] [--records N | --bytes N] [--seed S] \
@@ -22,8 +22,8 @@ const DIALECTS: [(&str, Dialect); 6] = [
 
 const SHAPES: [(&str, Shape); 2] = [("modern", Shape::Modern), ("strings", Shape::Strings)];
 
-const TRANSPORTS: [(&str, Transport); 2] =
-    [("collector", Transport::Collector), ("httpjson", Transport::HttpJson)];
+const TRANSPORTS: [(&str, LogTransport); 2] =
+    [("collector", LogTransport::Collector), ("httpjson", LogTransport::HttpJson)];
 
 /// Writes the log to standard output, and what it has to standard error.
 pub(crate) fn command(args: &[&str]) -> Result<()> {
@@ -111,7 +111,7 @@ mod tests {
             amount: Amount::Bytes(9000),
             seed: 7,
             shape: Shape::Strings,
-            transport: Transport::HttpJson,
+            transport: LogTransport::HttpJson,
             batch: 5,
             repeat: 10,
             shuffle: true,

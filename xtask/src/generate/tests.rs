@@ -5,7 +5,7 @@ use std::fs;
 
 use serde_json::Value;
 
-use super::{Account, Amount, Dialect, Plan, Shape, Transport};
+use super::{Account, Amount, Dialect, LogTransport, Plan, Shape};
 use crate::shell::root;
 
 const DIALECTS: [Dialect; 6] = [
@@ -159,7 +159,7 @@ fn strings_are_all_strings() {
 fn integers_and_trace_ids_go_by_the_transport() {
     let plan = Plan::new(Dialect::ClaudeCode);
     let (collector, _) = written(&plan);
-    let (http, _) = written(&Plan { transport: Transport::HttpJson, ..plan });
+    let (http, _) = written(&Plan { transport: LogTransport::HttpJson, ..plan });
     for (text, quoted, dropped) in [(&collector, true, false), (&http, false, true)] {
         for (_, record) in records(text) {
             let sequence = attribute(&record["attributes"], "event.sequence").expect("a sequence");

@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use super::receiver::Receiver;
 use super::sdk::Sdk;
-use crate::generate::{Amount, Dialect, Plan, Transport};
+use crate::generate::{Amount, Dialect, LogTransport, Plan};
 use crate::shell::{output, program, run};
 
 /// What is generated of each dialect. Lines are repeated and change places, and nothing may depend on that.
@@ -56,7 +56,7 @@ fn generate(dialect: Dialect, seed: u64, file: &Path) -> Result<()> {
         sessions: Some(SESSIONS),
         amount: Amount::Records(RECORDS),
         seed,
-        transport: if seed.is_multiple_of(2) { Transport::HttpJson } else { Transport::Collector },
+        transport: if seed.is_multiple_of(2) { LogTransport::HttpJson } else { LogTransport::Collector },
         repeat: REPEATED_PERCENT,
         shuffle: true,
         ..Plan::new(dialect)

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use renown_core::decimal::Decimal;
 use renown_core::explain::Component;
-use renown_core::identity::{Standing, identity_of};
+use renown_core::identity::{IdentityReputation, identity_of};
 use renown_core::ids::{AgentId, OrgId};
 use renown_core::time::Day;
 use renown_store::sqlite::{Reader, system_clock};
@@ -46,7 +46,7 @@ struct Known {
     agent: AgentSummary,
     row: AgentRow,
     breakdown: AgentBreakdown,
-    identity: Standing,
+    identity: IdentityReputation,
     /// The latest runs, as in the API.
     runs: Value,
     sessions: Vec<StoredSession>,

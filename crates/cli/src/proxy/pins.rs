@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use std::path::Path;
 use std::process::ExitCode;
 
-use renown_proxy::{Kind, Pins, save_pins};
+use renown_proxy::{PinKind, Pins, save_pins};
 use serde_json::Value;
 
 use crate::failure::{Failure, printable};
@@ -23,9 +23,11 @@ pub(super) fn accept(mut pins: Pins, folder: &Path, identity: &str) -> Result<Ex
     for change in &changes {
         let name = printable(&change.name);
         let name = match change.kind {
-            Kind::Tool => name,
-            Kind::Instructions => "instructions of the server".to_owned(),
-            kind @ (Kind::Prompt | Kind::Resource | Kind::Template) => format!("{} {name}", kind.word()),
+            PinKind::Tool => name,
+            PinKind::Instructions => "instructions of the server".to_owned(),
+            kind @ (PinKind::Prompt | PinKind::Resource | PinKind::Template) => {
+                format!("{} {name}", kind.word())
+            }
         };
         let _ = writeln!(text, "{name}");
         for (name, was, is) in &change.members {

@@ -15,7 +15,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use renown_core::gates::{Choice, Engine, Part, Place, Settings};
+use renown_core::gates::{Choice, Engine, GateSettings, JudgedPart, Place};
 use renown_core::ids::AgentId;
 use renown_core::json::Found;
 use renown_proxy::{Build, Engines, PinMode, Policy};
@@ -134,9 +134,9 @@ impl ProxySettings {
                 })
             };
             Ok(Engines {
-                after: engine(Part::Output)?,
-                before: if pre { Some(engine(Part::Arguments)?) } else { None },
-                definitions: simple("injection", &Settings::default()),
+                after: engine(JudgedPart::Output)?,
+                before: if pre { Some(engine(JudgedPart::Arguments)?) } else { None },
+                definitions: simple("injection", &GateSettings::default()),
             })
         };
         let usual = Arc::new(build(&[])?);
@@ -148,7 +148,7 @@ impl ProxySettings {
 }
 
 /// Builds an engine with one gate.
-fn simple(gate: &str, settings: &Settings) -> Option<Engine> {
+fn simple(gate: &str, settings: &GateSettings) -> Option<Engine> {
     let gates = [gate.to_owned()];
     let choice = Choice { gates: Some(&gates), ..Choice::of(Place::Proxy) };
     Engine::new(settings, &choice, &mut |file| Err(file.to_owned())).ok()

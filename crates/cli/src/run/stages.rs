@@ -8,7 +8,7 @@ use std::fs::{self, Metadata};
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
-use renown_core::scorecard::Outcome;
+use renown_core::scorecard::RunOutcome;
 use serde_json::Value;
 
 use crate::failure;
@@ -33,7 +33,7 @@ pub(super) struct StagesFile<'a> {
 #[derive(Debug, Default, PartialEq)]
 pub(super) struct StagesReport {
     pub(super) stages: Option<Value>,
-    pub(super) outcome: Option<Outcome>,
+    pub(super) outcome: Option<RunOutcome>,
 }
 
 impl<'a> StagesFile<'a> {
@@ -77,7 +77,7 @@ fn parse(text: &[u8], warn: impl Fn(&dyn Display)) -> Result<StagesReport, Strin
     };
     let (stages, outcome) = (fields.remove("stages"), fields.remove("outcome"));
     let known =
-        outcome.as_ref().and_then(|text| Outcome::ALL.into_iter().find(|known| *text == known.name()));
+        outcome.as_ref().and_then(|text| RunOutcome::ALL.into_iter().find(|known| *text == known.name()));
     if let (Some(unknown), None) = (&outcome, known) {
         warn(&format_args!("outcome: {unknown}, expected completed, blocked or failed"));
     }
@@ -85,14 +85,14 @@ fn parse(text: &[u8], warn: impl Fn(&dyn Display)) -> Result<StagesReport, Strin
 }
 
 /// Returns the outcome of a run: the one that the command reports, else by its exit code. A failed command cannot report success.
-pub(super) fn outcome(has_succeeded: bool, reported: Option<Outcome>) -> Outcome {
+pub(super) fn outcome(has_succeeded: bool, reported: Option<RunOutcome>) -> RunOutcome {
     match (has_succeeded, reported) {
-        (true, None) => Outcome::Completed,
-        (false, Some(Outcome::Completed)) => {
+        (true, None) => RunOutcome::Completed,
+        (false, Some(RunOutcome::Completed)) => {
             failure::warn("the command reported `completed`, but it failed: the run counts as failed");
-            Outcome::Failed
+            RunOutcome::Failed
         }
-        (false, None) => Outcome::Failed,
+        (false, None) => RunOutcome::Failed,
         (_, Some(reported)) => reported,
     }
 }
@@ -113,7 +113,7 @@ mod tests {
         assert_eq!(file.read(), StagesReport::default(), "the file is unchanged");
         fs::write(&path, r#"{"stages":[{"name":"x","passed":true}],"outcome":"blocked"}"#).unwrap();
         let stages = Some(json!([{ "name": "x", "passed": true }]));
-        assert_eq!(file.read(), StagesReport { stages, outcome: Some(Outcome::Blocked) });
+        assert_eq!(file.read(), StagesReport { stages, outcome: Some(RunOutcome::Blocked) });
         for (text, read) in [
             (r#"{"outcome":"weird"}"#, StagesReport::default()),
             ("[]", StagesReport { stages: Some(json!([])), outcome: None }),
@@ -134,12 +134,12 @@ mod tests {
     #[test]
     fn a_failed_command_cannot_report_success() {
         for (has_succeeded, reported, expected) in [
-            (true, None, Outcome::Completed),
-            (true, Some(Outcome::Blocked), Outcome::Blocked),
-            (true, Some(Outcome::Completed), Outcome::Completed),
-            (false, None, Outcome::Failed),
-            (false, Some(Outcome::Blocked), Outcome::Blocked),
-            (false, Some(Outcome::Completed), Outcome::Failed),
+            (true, None, RunOutcome::Completed),
+            (true, Some(RunOutcome::Blocked), RunOutcome::Blocked),
+            (true, Some(RunOutcome::Completed), RunOutcome::Completed),
+            (false, None, RunOutcome::Failed),
+            (false, Some(RunOutcome::Blocked), RunOutcome::Blocked),
+            (false, Some(RunOutcome::Completed), RunOutcome::Failed),
         ] {
             assert_eq!(outcome(has_succeeded, reported), expected, "{has_succeeded} {reported:?}");
         }

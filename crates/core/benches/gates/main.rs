@@ -27,7 +27,7 @@ use std::hint::black_box;
 use std::time::Instant;
 
 use regex::bytes::{RegexSet, RegexSetBuilder};
-use renown_core::gates::{Choice, Context, Engine, Place, Settings};
+use renown_core::gates::{Choice, Context, Engine, GateSettings, Place};
 use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Value, json};
 
@@ -61,7 +61,7 @@ fn main() {
 /// Returns the engines by name: both sets, and each gate of the proxy set alone.
 fn engines() -> Vec<(&'static str, Engine)> {
     let engine = |settings: Value, choice: &Choice<'_>| {
-        let settings: Settings = serde_json::from_value(settings).unwrap();
+        let settings: GateSettings = serde_json::from_value(settings).unwrap();
         Engine::new(&settings, choice, &mut |_| Err(String::new())).unwrap()
     };
     let mut engines = vec![

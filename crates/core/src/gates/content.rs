@@ -134,14 +134,14 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::*;
-    use crate::gates::Part;
+    use crate::gates::JudgedPart;
 
     fn check(options: &Value, strictness: Strictness, output: &str) -> Finding {
         let mut options = Options::new("gate.content".to_owned(), options.as_object().unwrap());
         let content = Content::build(&mut options, strictness).unwrap();
         let clock = || Duration::ZERO;
         let deadline = Deadline::new(&clock, Duration::ZERO);
-        let view = View::read(output, Part::Output, &deadline).unwrap();
+        let view = View::read(output, JudgedPart::Output, &deadline).unwrap();
         content
             .check_empty(output, None, &deadline)
             .unwrap()

@@ -20,7 +20,9 @@ use super::rtb::{self, Rtb};
 use super::scan::{Deadline, TimedOut};
 use super::schema::Schema;
 use super::secrets::Secrets;
-use super::settings::{Choice, Common, Mode, Part, REDACTING, Settings, Shared, Strictness, kind, shared};
+use super::settings::{
+    Choice, Common, GateSettings, JudgedPart, Mode, REDACTING, Shared, Strictness, kind, shared,
+};
 use super::started::{Started, State};
 use super::text::{Unseen, View};
 use super::verdict::{Finding, GateResult, Verdict, shortened};
@@ -120,7 +122,7 @@ pub struct Engine {
     budget: Duration,
     fail_fast: bool,
     strictness: Strictness,
-    part: Part,
+    part: JudgedPart,
 }
 
 /// Reads a schema by its name in the settings.
@@ -129,7 +131,7 @@ pub type ReadSchema<'r> = dyn FnMut(&str) -> Result<String, String> + 'r;
 impl Engine {
     /// Checks all settings and builds the chosen gates.
     pub fn new(
-        settings: &Settings,
+        settings: &GateSettings,
         choice: &Choice<'_>,
         read_schema: &mut ReadSchema<'_>,
     ) -> Result<Self, SettingsError> {
@@ -159,7 +161,7 @@ impl Engine {
             };
             slots.push(slot);
         }
-        if choice.part == Part::Arguments {
+        if choice.part == JudgedPart::Arguments {
             slots.retain(|slot| slot.gate.applies_to_arguments());
             for slot in &mut slots {
                 slot.name = format!("pre.{}", slot.name).into();

@@ -74,10 +74,10 @@ mod tests {
     use serde_json::{Value, from_value, json};
 
     use super::*;
-    use crate::gates::{Choice, Context, Place, Settings};
+    use crate::gates::{Choice, Context, GateSettings, Place};
 
     fn found(gate: &str, settings: Value, output: &Value) -> Option<Vec<String>> {
-        let settings: Settings = from_value(settings).unwrap();
+        let settings: GateSettings = from_value(settings).unwrap();
         let gates = [gate.to_owned()];
         let choice = Choice { gates: Some(&gates), ..Choice::of(Place::Cli) };
         let engine = Engine::new(&settings, &choice, &mut |_| Err(String::new())).unwrap();

@@ -26,7 +26,7 @@ use serde_json::value::RawValue;
 
 use super::engine::{Context, ReadSchema};
 use super::options::{Options, SettingsError, SettingsProblem};
-use super::settings::Part;
+use super::settings::JudgedPart;
 use super::tree::tree;
 use super::verdict::{Finding, shortened};
 
@@ -80,8 +80,8 @@ impl Schema {
         self.target == Target::Input
     }
 
-    pub(super) fn check(&self, context: &Context<'_>, part: Part) -> Finding {
-        if part == Part::Arguments {
+    pub(super) fn check(&self, context: &Context<'_>, part: JudgedPart) -> Finding {
+        if part == JudgedPart::Arguments {
             return self.check_one(context.output, part.name());
         }
         match (self.target, context.input) {
@@ -172,7 +172,7 @@ mod tests {
 
     fn check(schema: &Value, output: &str) -> Finding {
         let output: Box<RawValue> = serde_json::from_str(output).unwrap();
-        build(&json!({ "schema": schema })).unwrap().check(&Context::of(&output), Part::Output)
+        build(&json!({ "schema": schema })).unwrap().check(&Context::of(&output), JudgedPart::Output)
     }
 
     #[test]
@@ -231,10 +231,10 @@ mod tests {
         let (output, input) = (RawValue::from_string("1".to_owned()), RawValue::from_string("2".to_owned()));
         let (output, input) = (output.unwrap(), input.unwrap());
         let context = Context::of(&output);
-        assert_eq!(schema.check(&context, Part::Output), Finding::Skip("no input".into()));
+        assert_eq!(schema.check(&context, JudgedPart::Output), Finding::Skip("no input".into()));
         let context = Context { input: Some(&input), ..context };
         assert_eq!(
-            schema.check(&context, Part::Output),
+            schema.check(&context, JudgedPart::Output),
             Finding::Fail("schema validation failed (1 issue): / type".to_owned())
         );
     }

@@ -34,7 +34,7 @@ use crate::limits::GATE_BUDGET_MS_MAX;
 
 /// The tables of the file, unchecked. [`super::Engine::new`] checks them.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
-pub struct Settings {
+pub struct GateSettings {
     /// `[gates]`: settings of all gates.
     #[serde(default)]
     pub gates: Map<String, Value>,
@@ -43,7 +43,7 @@ pub struct Settings {
     pub gate: BTreeMap<String, Map<String, Value>>,
 }
 
-impl Settings {
+impl GateSettings {
     /// Returns the paths in the options, `roots` and `cwd` of each gate, for a caller that makes them absolute. Blank
     /// paths are left out and rejected later; a path with a drive letter is absolute on every system.
     pub fn relative_paths(&mut self) -> impl Iterator<Item = &mut String> {
@@ -98,7 +98,7 @@ impl Place {
 
 /// The side of a tool call that an engine judges.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Part {
+pub enum JudgedPart {
     /// The result of a tool.
     Output,
     /// The arguments of a tool, before it runs. Gates that apply to outputs only are left out: `content`, `latency`,
@@ -106,7 +106,7 @@ pub enum Part {
     Arguments,
 }
 
-impl Part {
+impl JudgedPart {
     /// Returns its name in reasons.
     pub(super) fn name(self) -> &'static str {
         match self {
@@ -169,7 +169,7 @@ pub struct Choice<'c> {
     /// name are added at the end.
     pub customs: &'c [String],
     /// The side of the call that is judged.
-    pub part: Part,
+    pub part: JudgedPart,
     /// Resolver of symbolic links, for a caller with a file system. If `None`, paths are only resolved as text.
     pub links: Option<Links>,
 }
@@ -206,7 +206,7 @@ impl Choice<'_> {
             strictness: None,
             roots: &[],
             customs: &[],
-            part: Part::Output,
+            part: JudgedPart::Output,
             links: None,
         }
     }
@@ -239,7 +239,7 @@ pub(super) struct Common<'s> {
 }
 
 impl<'s> Common<'s> {
-    pub(super) fn read(settings: &'s Settings, choice: &'s Choice<'_>) -> Result<Self, SettingsError> {
+    pub(super) fn read(settings: &'s GateSettings, choice: &'s Choice<'_>) -> Result<Self, SettingsError> {
         let mut options = Options::new("gates".to_owned(), &settings.gates);
         let budget = options.get("budget_ms");
         let allowed =
@@ -315,7 +315,7 @@ impl<'s> Common<'s> {
 pub(super) const REDACTING: [&str; 2] = ["pii", "secrets"];
 
 /// Rejects gates that redact.
-fn no_redaction(settings: &Settings, names: &[&str]) -> Result<(), SettingsError> {
+fn no_redaction(settings: &GateSettings, names: &[&str]) -> Result<(), SettingsError> {
     let redacts = |name: &&&str| {
         let of_table = |key: &str| settings.gate.get(**name)?.get(key)?.as_str();
         of_table("mode") == Some("redact") && REDACTING.contains(&of_table("kind").unwrap_or(**name))

@@ -13,7 +13,7 @@ use super::verdict::{Finding, Verdict};
 
 /// The result of a custom gate.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Outcome {
+pub enum CustomOutcome {
     /// The output is fine.
     Pass,
     /// The output fails, with an optional reason.
@@ -26,7 +26,7 @@ pub enum Outcome {
     Broken,
 }
 
-impl Outcome {
+impl CustomOutcome {
     fn finding(self) -> Finding {
         let given = |reason: Option<String>| reason.filter(|reason| !reason.trim().is_empty());
         match self {
@@ -94,9 +94,9 @@ impl Started {
 
     /// Returns the verdict. `outcomes` holds the result and the duration of each custom gate, in order. Missing
     /// results count as timed out.
-    pub fn finish(self, outcomes: Vec<(Outcome, Duration)>, now: Duration) -> Verdict {
+    pub fn finish(self, outcomes: Vec<(CustomOutcome, Duration)>, now: Duration) -> Verdict {
         let (mut outcomes, mut failed) = (outcomes.into_iter(), false);
-        let late = || (Outcome::TimedOut, now.saturating_sub(self.now));
+        let late = || (CustomOutcome::TimedOut, now.saturating_sub(self.now));
         let mut gates = Vec::with_capacity(self.slots.len());
         for (slot, state) in self.slots.iter().zip(self.states) {
             let (finding, redacted, took) = match state {

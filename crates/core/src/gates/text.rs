@@ -13,7 +13,7 @@ use core::ops::Range;
 use crate::limits::{GATE_DEPTH_MAX, GATE_EMBEDDED_TIMES_MAX};
 
 use super::scan::{Deadline, TimedOut, before, count_byte, run_end, run_start};
-use super::settings::Part;
+use super::settings::JudgedPart;
 pub(super) use string::{decoded_char, step};
 use walk::Walk;
 
@@ -23,7 +23,7 @@ use walk::Walk;
 /// output.
 #[derive(Debug)]
 pub(super) struct View<'a> {
-    part: Part,
+    part: JudgedPart,
     source: &'a str,
     /// Texts that were decoded, or that are inside a string, one after the other.
     decoded: String,
@@ -74,7 +74,7 @@ impl From<TimedOut> for Unseen {
 
 impl Unseen {
     /// Returns the reason with which text gates fail closed.
-    pub(super) fn reason(self, part: Part) -> String {
+    pub(super) fn reason(self, part: JudgedPart) -> String {
         let (name, is) = (part.name(), part.is());
         match self {
             Self::TimedOut => "renown:timeout".to_owned(),
@@ -141,7 +141,7 @@ pub(super) struct Text<'v> {
 
 impl<'a> View<'a> {
     /// Reads the JSON text of this part of a call.
-    pub(super) fn read(source: &'a str, part: Part, deadline: &Deadline<'_>) -> Result<Self, Unseen> {
+    pub(super) fn read(source: &'a str, part: JudgedPart, deadline: &Deadline<'_>) -> Result<Self, Unseen> {
         if source.len() > SOURCE_BYTES_MAX {
             return Err(Unseen::TooLong);
         }
@@ -294,7 +294,7 @@ mod tests {
 
     fn read(source: &str) -> Result<Vec<String>, Unseen> {
         let clock = || Duration::ZERO;
-        let view = View::read(source, Part::Output, &Deadline::new(&clock, Duration::ZERO))?;
+        let view = View::read(source, JudgedPart::Output, &Deadline::new(&clock, Duration::ZERO))?;
         Ok(view.texts().map(|text| text.text.to_owned()).collect())
     }
 
@@ -329,7 +329,7 @@ mod tests {
     fn values_know_their_key() {
         let clock = || Duration::ZERO;
         let source = r#"{"path":["a",{"b":"c"}],"d":"{\"path\":\"e\"}"}"#;
-        let view = View::read(source, Part::Output, &Deadline::new(&clock, Duration::ZERO)).unwrap();
+        let view = View::read(source, JudgedPart::Output, &Deadline::new(&clock, Duration::ZERO)).unwrap();
         let keys: Vec<_> = view.texts().map(|text| (text.text, text.key)).collect();
         assert_eq!(keys[1], ("a", Some("path")));
         assert_eq!(keys[3], ("c", Some("b")));
@@ -340,7 +340,7 @@ mod tests {
     fn long_numbers_are_seen_after_the_texts() {
         let clock = || Duration::ZERO;
         let source = r#"{"a":[1234567890123,-1234567890123.5,123456789012],"b":"{\"c\":1234567890123}"}"#;
-        let view = View::read(source, Part::Output, &Deadline::new(&clock, Duration::ZERO)).unwrap();
+        let view = View::read(source, JudgedPart::Output, &Deadline::new(&clock, Duration::ZERO)).unwrap();
         let numbers: Vec<_> = view.texts_and_numbers().skip(view.texts().count()).collect();
         let number = |text| Text { text, key: Some("a") };
         assert_eq!(numbers, [number("1234567890123"), number("-1234567890123.5")]);

@@ -62,7 +62,7 @@ fn confidence(tools: u64) -> Unit {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::performance::Totals;
+    use crate::performance::SessionTotals;
     use crate::units::NanoUsd;
 
     #[test]
@@ -77,7 +77,7 @@ mod tests {
             (20, 20, 4, "8.5", 700_000, 1.0),
             (50, 50, 10, "8.5", 700_000, 1.0),
         ] {
-            let totals = Totals {
+            let totals = SessionTotals {
                 duration_ns: 0,
                 prompts,
                 total_tools: tools,

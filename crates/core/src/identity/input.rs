@@ -8,7 +8,7 @@ use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use uuid::Uuid;
 
-use super::{Category, Standing, Windows};
+use super::{Category, IdentityReputation, Windows};
 use crate::decimal::Decimal;
 use crate::explain::Explanation;
 use crate::ids::{AgentId, EventType, IdentityId, deserialize_uuid};
@@ -192,7 +192,7 @@ impl TryFrom<RawInput> for Input {
 
 impl Input {
     /// Computes the reputation of the identity.
-    pub fn score(&self) -> Standing {
+    pub fn score(&self) -> IdentityReputation {
         self.windows.breakdown().standing(self.as_of)
     }
 

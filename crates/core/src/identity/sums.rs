@@ -20,7 +20,7 @@ pub(super) struct CategorySums {
 }
 
 impl CategorySums {
-    fn add(&mut self, part: Part) {
+    fn add(&mut self, part: EventPart) {
         let Some(count) = self.count.checked_add(part.count) else { return };
         self.count = count;
         self.positive = self.positive.saturating_add(part.positive);
@@ -37,7 +37,7 @@ impl CategorySums {
 /// Sums of some events of one category, as a store keeps them: whole numbers that can be added in 64 bits, in any
 /// order. The sum of the deltas is `units + millionths / 10^6`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Part {
+pub struct EventPart {
     /// Number of events.
     pub count: u32,
     /// Events with a delta above 0.
@@ -50,7 +50,7 @@ pub struct Part {
     pub millionths: i64,
 }
 
-impl Part {
+impl EventPart {
     /// Returns the sums of one event.
     pub fn of(delta: ScoreDelta) -> Self {
         let millionths = delta.millionths();
@@ -76,7 +76,7 @@ pub struct Sums {
 
 impl Sums {
     /// Adds the sums of some events of a category.
-    pub fn add(&mut self, category: Category, part: Part) {
+    pub fn add(&mut self, category: Category, part: EventPart) {
         match category {
             Category::TaskQuality => self.task_quality.add(part),
             Category::Economic => self.economic.add(part),

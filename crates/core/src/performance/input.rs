@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::Deserialize;
 
-use super::{Performance, Totals};
+use super::{Performance, SessionTotals};
 use crate::explain::Explanation;
 use crate::time::Timestamp;
 use crate::units::{NanoUsd, Whole};
@@ -13,7 +13,7 @@ use crate::units::{NanoUsd, Whole};
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(try_from = "RawInput")]
 pub struct Input {
-    totals: Totals,
+    totals: SessionTotals,
 }
 
 impl Input {
@@ -86,7 +86,7 @@ impl TryFrom<RawInput> for Input {
         let prompts = raw.prompts.get();
         let total_cost = raw.total_cost;
         Ok(Self {
-            totals: Totals {
+            totals: SessionTotals {
                 duration_ns,
                 prompts,
                 total_tools,

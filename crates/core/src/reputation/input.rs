@@ -5,7 +5,7 @@ use std::fmt;
 use serde::de::{SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 
-use super::{Record, ReputationExplanation, Window};
+use super::{ReputationExplanation, ReputationRecord, Window};
 use crate::json::Object;
 
 /// Input of `renown score reputation`: `{"evaluations":[{"passed":true,"latency_ms":12.5}, …]}`, oldest first.
@@ -17,7 +17,7 @@ pub struct Input {
 
 impl Input {
     /// Computes the reputation of the agent.
-    pub fn score(&self) -> Record {
+    pub fn score(&self) -> ReputationRecord {
         self.window.tally().record()
     }
 

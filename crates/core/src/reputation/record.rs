@@ -33,7 +33,7 @@ impl Lifecycle {
 
 /// The reputation of an agent as the API returns it: all fields that clients of both source APIs read.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Record {
+pub struct ReputationRecord {
     /// 0 to 1000.
     pub score: u32,
     /// How settled the score is.
@@ -60,7 +60,7 @@ pub struct Record {
 
 /// The short form of a reputation, as part of a verdict.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-pub struct Standing {
+pub struct ReputationSummary {
     /// 0 to 1000.
     pub score: u32,
     /// How settled the score is.
@@ -69,7 +69,7 @@ pub struct Standing {
     pub eval_count: u64,
 }
 
-impl Standing {
+impl ReputationSummary {
     /// Creates the short form for a score over this many evaluations.
     pub fn new(score: u32, eval_count: u64) -> Self {
         Self { score, lifecycle: Lifecycle::of(eval_count), eval_count }
@@ -78,15 +78,15 @@ impl Standing {
 
 impl Tally {
     /// Returns the short form of the reputation.
-    pub fn standing(self) -> Standing {
-        Standing::new(self.breakdown().score(), self.evaluations)
+    pub fn standing(self) -> ReputationSummary {
+        ReputationSummary::new(self.breakdown().score(), self.evaluations)
     }
 
     /// Returns the reputation as the API returns it.
-    pub fn record(self) -> Record {
+    pub fn record(self) -> ReputationRecord {
         let lifecycle = Lifecycle::of(self.evaluations);
         let n = u128::from(self.evaluations.max(1));
-        Record {
+        ReputationRecord {
             score: self.breakdown().score(),
             lifecycle,
             status: lifecycle,
@@ -105,11 +105,11 @@ impl Tally {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::reputation::{Evaluation, Window};
+    use crate::reputation::{Sample, Window};
     use crate::units::Micros;
 
-    fn record(passes: usize) -> Record {
-        let pass = Evaluation { passed: true, latency: Micros::default() };
+    fn record(passes: usize) -> ReputationRecord {
+        let pass = Sample { passed: true, latency: Micros::default() };
         std::iter::repeat_n(pass, passes).collect::<Window>().tally().record()
     }
 
@@ -130,7 +130,7 @@ mod tests {
 
     #[test]
     fn shares_round_half_up_on_the_exact_fraction() {
-        let evaluation = |passed, us| Evaluation { passed, latency: Micros::from_us(us).unwrap() };
+        let evaluation = |passed, us| Sample { passed, latency: Micros::from_us(us).unwrap() };
         let record = Window::from_iter([evaluation(true, 0), evaluation(true, 1), evaluation(false, 0)])
             .tally()
             .record();

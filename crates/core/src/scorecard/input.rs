@@ -7,7 +7,7 @@ use std::fmt;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use super::{Baseline, Outcome, Report, Resources, Scorecard, Stages};
+use super::{Baseline, Report, Resources, RunOutcome, Scorecard, Stages};
 use crate::explain::Explanation;
 use crate::json::{self, Fields, Found, Given, Noted, UnknownFields, or_default};
 use crate::units::Whole;
@@ -69,7 +69,7 @@ impl<'de> Deserialize<'de> for Input {
 }
 
 /// Reads the outcome, the only required field.
-pub(super) fn outcome(fields: &Fields<'_>) -> Result<Outcome, String> {
+pub(super) fn outcome(fields: &Fields<'_>) -> Result<RunOutcome, String> {
     const ALLOWED: &str = "expected completed, blocked or failed";
     match fields.get("outcome") {
         Given::Absent => Err(format!("outcome: missing, {ALLOWED}")),

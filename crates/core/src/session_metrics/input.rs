@@ -41,7 +41,7 @@ pub enum Source {
 
 /// The traces of one session, in order. Trace ids are unique.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Session(Vec<Trace>);
+pub struct SessionTraces(Vec<Trace>);
 
 /// The error for a trace id that occurs twice in one session.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -50,7 +50,7 @@ pub struct RepeatedTrace {
     trace_id: TraceId,
 }
 
-impl Session {
+impl SessionTraces {
     /// Creates a session. Fails if a trace id occurs twice.
     pub fn new(traces: Vec<Trace>) -> Result<Self, RepeatedTrace> {
         let mut seen = BTreeSet::new();
@@ -102,7 +102,7 @@ pub struct Thresholds {
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(try_from = "RawInput")]
 pub struct Input {
-    session: Session,
+    session: SessionTraces,
     signal_weights: SignalWeights,
 }
 
@@ -116,7 +116,7 @@ impl TryFrom<RawInput> for Input {
     type Error = RepeatedTrace;
 
     fn try_from(raw: RawInput) -> Result<Self, RepeatedTrace> {
-        let session = Session::new(raw.traces.into_iter().map(|Object(trace)| trace).collect())?;
+        let session = SessionTraces::new(raw.traces.into_iter().map(|Object(trace)| trace).collect())?;
         Ok(Self { session, signal_weights: raw.signal_weights.unwrap_or_default().0 })
     }
 }

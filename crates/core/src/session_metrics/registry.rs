@@ -94,11 +94,11 @@ fn described(bands: [&'static str; 5], meanings: [&'static str; 5]) -> Vec<Band>
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::session_metrics::{Session, SignalWeights, Thresholds};
+    use crate::session_metrics::{SessionTraces, SignalWeights, Thresholds};
 
     #[test]
     fn the_descriptions_match_the_metrics() {
-        let metrics = Session::default().metrics(&SignalWeights::default(), &Thresholds::default());
+        let metrics = SessionTraces::default().metrics(&SignalWeights::default(), &Thresholds::default());
         let [reliability, consistency] = registry();
         assert_eq!(
             (reliability.name, consistency.name),

@@ -136,7 +136,7 @@ pub(super) fn consistency_reason(score: Decimal<4>, evaluated: u64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::session_metrics::{Metric, Session, Thresholds, Trace};
+    use crate::session_metrics::{Metric, SessionTraces, Thresholds, Trace};
 
     fn brief<D>(metric: Metric<D>) -> BriefMetric {
         let Metric { score, reason, threshold, passed, band, evaluable, formula_version, .. } = metric;
@@ -169,7 +169,7 @@ mod tests {
                 signals,
                 source: None,
             };
-            let session = Session::new(all.clone().enumerate().map(trace).collect()).unwrap();
+            let session = SessionTraces::new(all.clone().enumerate().map(trace).collect()).unwrap();
             let metrics = session.metrics(&SignalWeights::default(), &Thresholds::default());
             let summary = Summary::of(all);
             assert_eq!(summary.agent_reliability(), brief(metrics.agent_reliability));

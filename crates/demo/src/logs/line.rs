@@ -16,7 +16,7 @@ pub enum Shape {
 
 /// The writer of the JSON.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Transport {
+pub enum LogTransport {
     /// The collector's file exporter: 64-bit integers are quoted, logs have empty trace ids.
     Collector,
     /// An SDK that sends OTLP over HTTP: bare integers and counts of dropped attributes.
@@ -59,18 +59,18 @@ pub(crate) struct Span<'a> {
 pub struct Line {
     buffer: String,
     shape: Shape,
-    transport: Transport,
+    transport: LogTransport,
 }
 
 impl Line {
     /// Creates an empty line in this encoding.
-    pub fn new(shape: Shape, transport: Transport) -> Self {
+    pub fn new(shape: Shape, transport: LogTransport) -> Self {
         Self { buffer: String::new(), shape, transport }
     }
 
     /// Renders attributes that many records share.
     pub(crate) fn prepare(texts: &[(&str, &str)]) -> String {
-        let mut line = Self::new(Shape::Modern, Transport::Collector);
+        let mut line = Self::new(Shape::Modern, LogTransport::Collector);
         for (key, value) in texts {
             line.text(key, value);
         }
@@ -123,15 +123,15 @@ impl Line {
     /// Ends a log record. `of` is the trace id and span id that it belongs to.
     pub(crate) fn end_log(&mut self, of: Option<(u128, u64)>) {
         self.raw("]");
-        if self.transport == Transport::HttpJson {
+        if self.transport == LogTransport::HttpJson {
             self.raw(r#","droppedAttributesCount":0"#);
         }
         match (of, self.transport) {
             (Some((trace, span)), _) => {
                 self.put(format_args!(r#","flags":1,"traceId":"{trace:032x}","spanId":"{span:016x}"}}"#));
             }
-            (None, Transport::Collector) => self.raw(r#","traceId":"","spanId":""}"#),
-            (None, Transport::HttpJson) => self.raw("}"),
+            (None, LogTransport::Collector) => self.raw(r#","traceId":"","spanId":""}"#),
+            (None, LogTransport::HttpJson) => self.raw("}"),
         }
     }
 
@@ -141,8 +141,8 @@ impl Line {
         self.put(format_args!(r#"{{"traceId":"{:032x}","spanId":"{:016x}","#, span.trace, span.id));
         match (span.parent, self.transport) {
             (Some(parent), _) => self.put(format_args!(r#""parentSpanId":"{parent:016x}","#)),
-            (None, Transport::Collector) => self.raw(r#""parentSpanId":"","#),
-            (None, Transport::HttpJson) => {}
+            (None, LogTransport::Collector) => self.raw(r#""parentSpanId":"","#),
+            (None, LogTransport::HttpJson) => {}
         }
         self.raw(r#""flags":257,"name":"#);
         quote(&mut self.buffer, span.name);
@@ -155,7 +155,7 @@ impl Line {
     /// Ends a span. `error` is the message of a failed span.
     pub(crate) fn end_span(&mut self, error: Option<&str>) {
         self.raw("]");
-        if self.transport == Transport::HttpJson {
+        if self.transport == LogTransport::HttpJson {
             self.raw(r#","droppedAttributesCount":0,"droppedEventsCount":0,"droppedLinksCount":0"#);
         }
         match (error, self.transport) {
@@ -164,8 +164,8 @@ impl Line {
                 quote(&mut self.buffer, message);
                 self.raw("}}");
             }
-            (None, Transport::Collector) => self.raw(r#","status":{}}"#),
-            (None, Transport::HttpJson) => self.raw(r#","status":{"code":0}}"#),
+            (None, LogTransport::Collector) => self.raw(r#","status":{}}"#),
+            (None, LogTransport::HttpJson) => self.raw(r#","status":{"code":0}}"#),
         }
     }
 
@@ -198,11 +198,11 @@ impl Line {
     pub(crate) fn int(&mut self, key: &str, value: u64) {
         match (self.shape, self.transport) {
             (Shape::Strings, _) => self.counted(key, value),
-            (Shape::Modern, Transport::Collector) => {
+            (Shape::Modern, LogTransport::Collector) => {
                 self.key(key);
                 self.put(format_args!("\"intValue\":\"{value}\"}}}}"));
             }
-            (Shape::Modern, Transport::HttpJson) => {
+            (Shape::Modern, LogTransport::HttpJson) => {
                 self.key(key);
                 self.put(format_args!("\"intValue\":{value}}}}}"));
             }

@@ -2,7 +2,7 @@
 
 use core::time::Duration;
 
-use renown_core::gates::{Choice, Context, Engine, Place, Settings};
+use renown_core::gates::{Choice, Context, Engine, GateSettings, Place};
 use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Value, json};
 
@@ -13,7 +13,7 @@ use crate::agents::{
 
 /// Returns the reason with which the gate of a failure fails an output.
 fn reason(failure: Failure, output: &Value) -> Option<String> {
-    let mut settings = Settings::default();
+    let mut settings = GateSettings::default();
     if failure.gate == "latency" {
         let options = json!({"max_ms": 8000}).as_object().cloned().unwrap();
         settings.gate.insert("latency".to_owned(), options);

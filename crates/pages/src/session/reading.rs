@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use renown_core::decimal::Decimal;
-use renown_core::session_metrics::{Metric, Metrics, Session, SignalWeights, Thresholds};
+use renown_core::session_metrics::{Metric, Metrics, SessionTraces, SignalWeights, Thresholds};
 
 use super::{SessionPage, turns};
 use crate::text;
@@ -112,7 +112,7 @@ fn alone(page: &SessionPage<'_>) -> Option<String> {
         return None;
     }
     let others = page.session.traces().iter().filter(|trace| trace.trace_id != *only).cloned().collect();
-    let without = Session::new(others).ok()?.metrics(&SignalWeights::default(), &Thresholds::default());
+    let without = SessionTraces::new(others).ok()?.metrics(&SignalWeights::default(), &Thresholds::default());
     let name = turns::label(page, only.as_str());
     let reliability = text::cut(without.agent_reliability.score, 2);
     Some(if without.agent_consistency.evaluable {

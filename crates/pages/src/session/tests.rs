@@ -4,9 +4,9 @@ use std::borrow::Cow;
 
 use renown_core::decimal::Decimal;
 use renown_core::ids::{AgentId, SessionId, TraceId};
-use renown_core::performance::Totals;
+use renown_core::performance::SessionTotals;
 use renown_core::session_metrics::{
-    Session, SignalWeights, Signals as TraceSignals, Source, Summary, Thresholds, Trace,
+    SessionTraces, SignalWeights, Signals as TraceSignals, Source, Summary, Thresholds, Trace,
 };
 use renown_core::units::{NanoUsd, Unit};
 use renown_view::SessionView;
@@ -20,7 +20,7 @@ use crate::Section;
 struct Made {
     id: SessionId,
     agent: AgentId,
-    totals: Option<Totals>,
+    totals: Option<SessionTotals>,
     coverage: Coverage,
     signals: OtherCounts,
     open: bool,
@@ -99,7 +99,7 @@ fn made(id: &str, agent: &str) -> Made {
 /// Returns a session with three turns in ten minutes: 4 of 8 calls succeed, and one tool fails four times in a row.
 fn ordinary() -> Made {
     let mut made = made("s1", "support-triage");
-    made.totals = Some(Totals {
+    made.totals = Some(SessionTotals {
         duration_ns: 600_000_000_000,
         prompts: 3,
         total_tools: 8,
@@ -142,7 +142,7 @@ fn ordinary() -> Made {
 }
 
 fn page(made: &Made) -> String {
-    let session = Session::new(
+    let session = SessionTraces::new(
         made.traces
             .iter()
             .map(|(trace_id, _, signals)| Trace {
@@ -276,7 +276,7 @@ fn missing_evidence_is_reported_next_to_the_number() {
     made.coverage.missing = vec!["prompts", "cost", "tokens"];
     made.coverage.present = vec!["tools"];
     made.coverage.cost_source = CostSource::None;
-    made.totals = made.totals.map(|totals| Totals {
+    made.totals = made.totals.map(|totals| SessionTotals {
         prompts: 0,
         total_cost: NanoUsd::from_nano(0),
         total_tokens: 0,
@@ -348,7 +348,12 @@ fn texts_of_senders_are_escaped() {
 fn largest() -> Made {
     let id = "i".repeat(180);
     let mut made = made(&id, &"a".repeat(200));
-    made.totals = Some(Totals { total_tools: 100_000, tools_ok: 90_000, prompts: 3000, ..Totals::default() });
+    made.totals = Some(SessionTotals {
+        total_tools: 100_000,
+        tools_ok: 90_000,
+        prompts: 3000,
+        ..SessionTotals::default()
+    });
     let signals = TraceSignals {
         confidence: unit(0.1),
         loop_detection: unit(0.2),

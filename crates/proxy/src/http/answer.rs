@@ -15,7 +15,7 @@ use hyper::{Response, StatusCode};
 use super::sessions::Shared;
 use super::{ForwardedRequest, HttpProxy, Read, ReplyBody, full, read, redirect, text_reply};
 use crate::framing::Oversized;
-use crate::session::{Effects, Forward, Host, Session};
+use crate::session::{Effects, Forward, Host, ProxySession};
 use crate::sse::{self, Event, Events, event_of};
 
 /// Builds a reply of the proxy itself: one message, or a batch.
@@ -101,7 +101,7 @@ impl<H: Host + Send + Sync + 'static> HttpProxy<H> {
             Read::Whole(bytes) if !sent.is_mcp && !looks_like_message(&bytes) => {
                 return unchanged(parts, bytes);
             }
-            Read::Whole(bytes) if parts.status.as_u16() >= 400 && !Session::is_message(&bytes) => {
+            Read::Whole(bytes) if parts.status.as_u16() >= 400 && !ProxySession::is_message(&bytes) => {
                 return self.error_text(parts, &bytes, session);
             }
             Read::Whole(bytes) => (session.lock().from_server(&bytes, &self.host), bytes),

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use hyper::header::{HeaderMap, HeaderValue};
 use lru::LruCache;
 
-use crate::session::Session;
+use crate::session::ProxySession;
 
 /// The header that names a session.
 pub(super) const HEADER: &str = "mcp-session-id";
@@ -22,14 +22,14 @@ pub(super) fn is_sound(headers: &HeaderMap) -> bool {
 const SESSIONS_MAX: usize = 10_000;
 
 /// A session that several requests can use at the same time.
-pub(super) struct Shared(Mutex<Session>);
+pub(super) struct Shared(Mutex<ProxySession>);
 
 impl Shared {
-    pub(super) fn new(session: Session) -> Self {
+    pub(super) fn new(session: ProxySession) -> Self {
         Self(Mutex::new(session))
     }
 
-    pub(super) fn lock(&self) -> MutexGuard<'_, Session> {
+    pub(super) fn lock(&self) -> MutexGuard<'_, ProxySession> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -3,15 +3,15 @@
 use serde_json::value::RawValue;
 
 use super::judge::unknown_members;
-use super::{Decision, Effects, Host, Session, new_id};
+use super::{Decision, Effects, Host, ProxySession, new_id};
 use crate::gated_view::{self, ValueKind};
 use crate::message::{LooseId, Members};
 use crate::pending::{Call, RequestKind};
-use crate::pins::Kind;
-use crate::record::{Action, Record};
+use crate::pins::PinKind;
+use crate::record::{Action, CallRecord};
 use crate::reply::{self, Stage};
 
-impl Session {
+impl ProxySession {
     /// Handles one message of the server.
     pub(super) fn arrived(
         &mut self,
@@ -66,7 +66,7 @@ impl Session {
         };
         let view = gated_view::view(result, value_kind);
         let judged = self.judge(result, &view, unknown_members(message), Some(call), host);
-        let mut record = Record { bytes, ..self.record(call, Action::Forwarded, host) };
+        let mut record = CallRecord { bytes, ..self.record(call, Action::Forwarded, host) };
         record.passed = judged.passed && !call.arguments.failed;
         record.tool_error = view.is_error;
         let is_handle = view.task.is_some();
@@ -76,7 +76,7 @@ impl Session {
         if is_handle && record.passed {
             // The result comes later. Only the verdict on the arguments is known now.
             if call.kind == RequestKind::Tool || !record.gates.is_empty() {
-                effects.records.push(Record { counts: !record.gates.is_empty(), ..record });
+                effects.records.push(CallRecord { counts: !record.gates.is_empty(), ..record });
             }
             return Decision::AsIs;
         }
@@ -118,7 +118,7 @@ impl Session {
     ) -> Decision {
         let view = gated_view::view(error, ValueKind::Other);
         let judged = self.judge(error, &view, unknown_members(message), Some(call), host);
-        let mut record = Record { bytes, tool_error: true, ..self.record(call, Action::Forwarded, host) };
+        let mut record = CallRecord { bytes, tool_error: true, ..self.record(call, Action::Forwarded, host) };
         // A verdict on the arguments counts in any case. A task may have none, and then there is nothing to log.
         record.counts = call.kind.is_call() && !record.gates.is_empty();
         let is_logged = call.kind == RequestKind::Tool || !record.gates.is_empty();
@@ -153,12 +153,12 @@ impl Session {
 /// Guesses the kind of request of a result whose request is unknown. Lists of definitions are pinned even then.
 fn guess_kind(result: Option<&RawValue>) -> RequestKind {
     let members = result.and_then(Members::of);
-    let has = |kind: &Kind| {
+    let has = |kind: &PinKind| {
         let members = members.as_ref()?;
         let is_list = members.all(kind.member()).any(|value| value.get().starts_with('['));
         is_list.then_some(*kind)
     };
-    Kind::LISTS.iter().find_map(has).map_or(RequestKind::Other, RequestKind::List)
+    PinKind::LISTS.iter().find_map(has).map_or(RequestKind::Other, RequestKind::List)
 }
 
 /// Builds a message with a new value of a member, or without the member. Everything else stays.

@@ -10,7 +10,7 @@ use renown_core::ids::ToolName;
 use renown_core::units::Micros;
 use serde_json::value::RawValue;
 
-use super::{Clocks, Host, Session};
+use super::{Clocks, Host, ProxySession};
 use crate::gated_view::{self, GatedView, ValueKind};
 use crate::keys::ENVELOPE;
 use crate::message::Members;
@@ -31,7 +31,7 @@ pub(super) struct Judged {
     pub(super) redacted: Option<String>,
 }
 
-impl Session {
+impl ProxySession {
     /// Judges a value of a message, its extra texts, and `others`: further JSON values.
     pub(super) fn judge(
         &self,

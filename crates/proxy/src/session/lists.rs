@@ -8,22 +8,22 @@ use serde_json::value::RawValue;
 
 use super::answers::with_member;
 use super::judge::{evaluate, unknown_members};
-use super::{Decision, Effects, Host, Session};
+use super::{Decision, Effects, Host, ProxySession};
 use crate::gated_view::{self, ValueKind};
 use crate::message::{Members, items};
 use crate::pending::Call;
-use crate::pins::{Kind, PinCheck, PinMode, definition, instructions};
-use crate::record::{Action, Record};
+use crate::pins::{PinCheck, PinKind, PinMode, definition, instructions};
+use crate::record::{Action, CallRecord};
 use crate::reply::{self, Stage};
 
 /// Members of a list that are not text: the client only sends them back.
 const OPAQUE: [&str; 1] = ["nextCursor"];
 
-impl Session {
+impl ProxySession {
     /// Pins the entries of a list, and removes those with a changed definition.
     pub(super) fn list(
         &mut self,
-        kind: Kind,
+        kind: PinKind,
         call: &Call,
         result: &RawValue,
         message: &Members<'_>,
@@ -76,7 +76,7 @@ impl Session {
         let Some(members) = Members::of(result).filter(|_| self.policy.pin != PinMode::Off) else {
             return Decision::AsIs;
         };
-        let (_, check) = self.pins().check(Kind::Instructions, instructions(&members), false);
+        let (_, check) = self.pins().check(PinKind::Instructions, instructions(&members), false);
         effects.pins_changed |= check != PinCheck::Same;
         if check != PinCheck::Same {
             self.scan_definition("the server", result, host, effects);
@@ -115,14 +115,14 @@ impl Session {
         (record.passed, record.total) = (false, judged.total.into());
         record.gates.extend(judged.gates);
         let answer = reply::blocked(&call.id, &call.evaluation_id, &record.gates, Stage::NoTool);
-        effects.records.push(Record { counts: false, ..record });
+        effects.records.push(CallRecord { counts: false, ..record });
         Some(if self.policy.observe { Decision::AsIs } else { Decision::Changed(answer) })
     }
 
     /// Checks the entries of a list against their pins. Returns the remaining entries, and whether some were removed.
     fn check_entries(
         &mut self,
-        kind: Kind,
+        kind: PinKind,
         entries: &RawValue,
         is_known: bool,
         host: &dyn Host,
@@ -146,7 +146,7 @@ impl Session {
             effects.pins_changed |= check != PinCheck::Same;
             match &check {
                 PinCheck::First | PinCheck::Same | PinCheck::Upgraded => {}
-                PinCheck::New if kind == Kind::Resource => {
+                PinCheck::New if kind == PinKind::Resource => {
                     self.warn(effects, "there is a new resource".to_owned());
                 }
                 PinCheck::New => self.warn(effects, format!("{word} {name} is new")),

@@ -1,16 +1,16 @@
 //! Malformed messages of the server: they are dropped, and the requests that wait for them get an error.
 
-use super::{Effects, Forward, Host, Session};
+use super::{Effects, Forward, Host, ProxySession};
 use crate::message::{Ids, LooseId};
 use crate::pending::Call;
-use crate::record::{Action, Record};
+use crate::record::{Action, CallRecord};
 use crate::reply::{self, Stage};
 use crate::strict::Malformed;
 
 /// The error text for a request whose answer is malformed.
 const MALFORMED: &str = "renown:malformed";
 
-impl Session {
+impl ProxySession {
     /// Drops a malformed message. If its id can be found, the client's request gets an error at once; otherwise when the stream ends, see
     /// [`Self::give_up`].
     pub(super) fn malformed(&mut self, body: &[u8], why: Malformed, host: &dyn Host, effects: &mut Effects) {
@@ -40,11 +40,11 @@ impl Session {
     }
 
     /// Builds the error for a request whose answer is malformed, and its record.
-    fn unanswered(&self, call: &Call, bytes: usize, host: &dyn Host) -> (Vec<u8>, Option<Record>) {
+    fn unanswered(&self, call: &Call, bytes: usize, host: &dyn Host) -> (Vec<u8>, Option<CallRecord>) {
         if !call.kind.is_call() {
             return (reply::error(&call.id, MALFORMED), None);
         }
-        let mut record = Record { bytes, counts: true, ..self.record(call, Action::Blocked, host) };
+        let mut record = CallRecord { bytes, counts: true, ..self.record(call, Action::Blocked, host) };
         record.gates.extend(self.unreadable());
         (reply::blocked(&call.id, &call.evaluation_id, &record.gates, Stage::After), Some(record))
     }

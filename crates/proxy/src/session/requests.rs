@@ -10,11 +10,11 @@ use renown_core::units::Micros;
 use serde_json::value::RawValue;
 
 use super::judge::evaluate;
-use super::{Effects, Host, Session, new_id};
+use super::{Effects, Host, ProxySession, new_id};
 use crate::message::{LooseId, Members, items, text};
 use crate::pending::{ArgumentsVerdict, Call, RequestKind};
-use crate::pins::Kind;
-use crate::record::{Action, Record};
+use crate::pins::PinKind;
+use crate::record::{Action, CallRecord};
 use crate::reply::{self, Stage};
 
 /// Maximum number of waiting `roots/list` requests.
@@ -23,7 +23,7 @@ const ROOTS_REQUESTS_MAX: usize = 64;
 /// The key with which requests name the client in protocol revisions without a handshake.
 const CLIENT_INFO: &str = "io.modelcontextprotocol/clientInfo";
 
-impl Session {
+impl ProxySession {
     /// Handles a message of the client. Returns whether it is forwarded to the server.
     pub(super) fn request(&mut self, message: &Members<'_>, host: &dyn Host, effects: &mut Effects) -> bool {
         let (methods, params) = (message.texts("method"), message.objects("params"));
@@ -69,7 +69,7 @@ impl Session {
         host: &dyn Host,
         effects: &mut Effects,
     ) -> bool {
-        let mut refuse = |call: &Call, answer: Vec<u8>, record: Option<Record>| {
+        let mut refuse = |call: &Call, answer: Vec<u8>, record: Option<CallRecord>| {
             if call.id != "null" {
                 effects.to_client.push(answer);
             }
@@ -81,9 +81,9 @@ impl Session {
             return refuse(&call, reply::error(&call.id, message), None);
         }
         let pinned_kind = if is_prompt {
-            Some(Kind::Prompt)
+            Some(PinKind::Prompt)
         } else {
-            (call.kind == RequestKind::Tool).then_some(Kind::Tool)
+            (call.kind == RequestKind::Tool).then_some(PinKind::Tool)
         };
         if let Some(why) = pinned_kind.and_then(|kind| self.refuses(kind, names)) {
             let mut record = self.record(&call, Action::Blocked, host);
@@ -93,7 +93,7 @@ impl Session {
         if call.kind == RequestKind::Tool {
             call.arguments = self.judge_arguments(params, host);
             if call.arguments.failed && !self.policy.observe {
-                let record = Record { counts: true, ..self.record(&call, Action::Blocked, host) };
+                let record = CallRecord { counts: true, ..self.record(&call, Action::Blocked, host) };
                 let answer =
                     reply::blocked(&call.id, &call.evaluation_id, &call.arguments.gates, Stage::Before);
                 return refuse(&call, answer, Some(record));
@@ -190,7 +190,7 @@ fn request_kind(methods: &[String]) -> RequestKind {
     if is(&["tasks/result", "tasks/get"]) {
         return RequestKind::Task;
     }
-    if let Some(kind) = methods.iter().find_map(|method| Kind::of_method(method)) {
+    if let Some(kind) = methods.iter().find_map(|method| PinKind::of_method(method)) {
         return RequestKind::List(kind);
     }
     if is(&["initialize", "server/discover"]) { RequestKind::Greeting } else { RequestKind::Other }

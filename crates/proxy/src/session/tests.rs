@@ -6,7 +6,7 @@ mod pinned;
 
 use std::cell::Cell;
 
-use renown_core::gates::{Choice, Part, Place, Settings};
+use renown_core::gates::{Choice, GateSettings, JudgedPart, Place};
 use serde_json::{Value, json};
 
 use super::*;
@@ -34,12 +34,12 @@ impl Host for TestHost {
 
 /// A session with the gates filesystem, pii and content, balanced as in the proxy.
 struct TestSession {
-    session: Session,
+    session: ProxySession,
     host: TestHost,
 }
 
 fn build(settings: &Value, pre: bool) -> Build {
-    let settings: Settings = serde_json::from_value(settings.clone()).unwrap();
+    let settings: GateSettings = serde_json::from_value(settings.clone()).unwrap();
     Arc::new(move |roots| {
         let engine = |part, gates: &[&str]| {
             let gates: Vec<String> = gates.iter().map(|gate| (*gate).to_owned()).collect();
@@ -48,9 +48,9 @@ fn build(settings: &Value, pre: bool) -> Build {
         };
         let set = ["filesystem", "pii", "content"];
         Some(Arc::new(Engines {
-            after: engine(Part::Output, &set)?,
-            before: if pre { Some(engine(Part::Arguments, &set)?) } else { None },
-            definitions: Some(engine(Part::Output, &["injection"])?),
+            after: engine(JudgedPart::Output, &set)?,
+            before: if pre { Some(engine(JudgedPart::Arguments, &set)?) } else { None },
+            definitions: Some(engine(JudgedPart::Output, &["injection"])?),
         }))
     })
 }
@@ -73,7 +73,7 @@ impl TestSession {
 
     fn with(policy: Policy, settings: &Value, pre: bool) -> Self {
         let pins = Arc::new(Mutex::new(Pins::new("s".to_owned())));
-        let session = Session::new(Arc::new(policy), build(settings, pre), pins).unwrap();
+        let session = ProxySession::new(Arc::new(policy), build(settings, pre), pins).unwrap();
         Self { session, host: TestHost::default() }
     }
 

@@ -9,17 +9,17 @@ use serde_json::value::RawValue;
 use super::answers::with_member;
 use super::judge::unknown_members;
 use super::requests::tool_name;
-use super::{Decision, Effects, Host, Session, new_id};
+use super::{Decision, Effects, Host, ProxySession, new_id};
 use crate::gated_view::{self, ValueKind};
 use crate::message::Members;
 use crate::pending::{Call, RequestKind};
-use crate::record::{Action, Record};
+use crate::record::{Action, CallRecord};
 use crate::reply::{self, Stage};
 
 /// The parameters of a notification or request without any.
 const NO_PARAMS: &str = "null";
 
-impl Session {
+impl ProxySession {
     /// Judges a notification or a request of the server.
     pub(super) fn unsolicited(
         &mut self,
@@ -57,7 +57,7 @@ impl Session {
             name.and_then(|name| tool_name(name)),
             host.elapsed(),
         );
-        let mut record = Record { bytes, ..self.record(&call, Action::Blocked, host) };
+        let mut record = CallRecord { bytes, ..self.record(&call, Action::Blocked, host) };
         (record.passed, record.gates, record.total) = (judged.passed, judged.gates, judged.total.into());
         let decision = match (self.policy.observe, judged.redacted.filter(|_| judged.passed)) {
             (true, _) => {
@@ -78,7 +78,13 @@ impl Session {
     }
 
     /// Warns about a refused notification or request. Answers a request with an error.
-    fn refuse_unsolicited(&mut self, id: Option<&str>, call: &Call, record: &Record, effects: &mut Effects) {
+    fn refuse_unsolicited(
+        &mut self,
+        id: Option<&str>,
+        call: &Call,
+        record: &CallRecord,
+        effects: &mut Effects,
+    ) {
         let method = call.tool.as_ref().map(ToolName::as_str).unwrap_or_default();
         let failed: Vec<&str> =
             record.gates.iter().filter(|gate| !gate.passed).map(|gate| &*gate.name).collect();

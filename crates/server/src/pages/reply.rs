@@ -6,7 +6,7 @@ use hyper::header::{
     CACHE_CONTROL, CONTENT_SECURITY_POLICY, HeaderName, HeaderValue, LOCATION, REFERRER_POLICY,
     X_CONTENT_TYPE_OPTIONS,
 };
-use renown_pages::notice::{self, Notice};
+use renown_pages::notice::{self, NoticePage};
 use renown_pages::{Section, Shell};
 use renown_store::{ClockError, StoreError};
 
@@ -103,7 +103,7 @@ impl IntoResponse for PageError {
         };
         let (status, text) = (error.code().status(), error.text());
         let shell = Shell::bare(Section::Other);
-        let notice = Notice { status: status.as_u16(), text };
+        let notice = NoticePage { status: status.as_u16(), text };
         let body = notice::render(&shell, &notice).unwrap_or_else(|_| text.to_owned());
         let mut response = with_headers(Html(body).into_response());
         *response.status_mut() = status;

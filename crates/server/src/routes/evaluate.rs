@@ -11,9 +11,9 @@ use renown_clock::MachineClock;
 use renown_core::gates::{Context, Tmax, Verdict};
 use renown_core::ids::{AgentId, EvaluationId, ToolName};
 use renown_core::json::{self, Found, Noted};
-use renown_core::reputation::Standing;
+use renown_core::reputation::ReputationSummary;
 use renown_core::units::{Micros, Whole};
-use renown_store::{NewEvaluation, Outcome};
+use renown_store::{EvaluationOutcome, NewEvaluation};
 use renown_view::shared::LifecycleView;
 use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize};
@@ -104,7 +104,7 @@ pub(crate) struct EvaluateReply<'a> {
     total_latency_ms: Micros,
     /// Reputation of the agent right after this evaluation.
     #[schema(value_type = ReputationReply)]
-    reputation: Standing,
+    reputation: ReputationSummary,
     /// Unknown fields of the request, which were ignored. Absent if there are none.
     #[serde(skip_serializing_if = "is_empty")]
     #[schema(value_type = Vec<String>, required = false)]
@@ -191,7 +191,7 @@ pub(crate) async fn evaluate(
         timestamp: None,
     };
     let kept = judged.clone();
-    let once = guard.once::<[Outcome]>(|| {
+    let once = guard.once::<[EvaluationOutcome]>(|| {
         Box::new(move |outcomes| {
             (200, outcomes.first().map(|outcome| kept.reply(outcome)).unwrap_or_default())
         })
@@ -199,11 +199,11 @@ pub(crate) async fn evaluate(
     let outcomes = api.store.append(&caller.org, vec![evaluation], once).await?;
     let Some(outcome) = outcomes.first() else { return Err(ApiError::new(Code::Internal, "no outcome")) };
     match outcome {
-        Outcome::Counted { .. } => {
+        EvaluationOutcome::Counted { .. } => {
             api.metrics.evaluations(u64::from(verdict.passed), u64::from(!verdict.passed), 0);
             api.changes.publish(&caller.org, || Changed::Agent(request.agent_id.clone()));
         }
-        Outcome::Repeated { .. } => api.metrics.evaluations(0, 0, 1),
+        EvaluationOutcome::Repeated { .. } => api.metrics.evaluations(0, 0, 1),
     }
     Ok(json_bytes(StatusCode::OK, judged.reply(outcome)))
 }
@@ -227,7 +227,7 @@ struct Judged {
 
 impl Judged {
     /// Renders the reply: this verdict, or the first one with the same id.
-    fn reply(&self, outcome: &Outcome) -> Vec<u8> {
+    fn reply(&self, outcome: &EvaluationOutcome) -> Vec<u8> {
         let reply = |id, passed, gates, total, reputation| {
             let gates = serde_json::from_str(gates).unwrap_or(RawValue::NULL);
             let warnings = &self.warnings;
@@ -242,10 +242,10 @@ impl Judged {
             serde_json::to_vec(&reply).unwrap_or_default()
         };
         match outcome {
-            Outcome::Counted { tally } => {
+            EvaluationOutcome::Counted { tally } => {
                 reply(&self.id, self.passed, &self.gates, self.total, tally.standing())
             }
-            Outcome::Repeated { first, .. } => {
+            EvaluationOutcome::Repeated { first, .. } => {
                 reply(&first.id, first.passed, &first.gates, first.gate_latency, first.standing)
             }
         }

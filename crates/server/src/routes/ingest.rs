@@ -13,10 +13,10 @@ use hyper::{HeaderMap, StatusCode};
 use renown_core::ids::{AgentId, EvaluationId, ToolName};
 use renown_core::json::{self, Noted, UnknownFields};
 use renown_core::limits::{BATCH_EVENTS_MAX, GATES_MAX};
-use renown_core::reputation::Standing;
+use renown_core::reputation::ReputationSummary;
 use renown_core::time::Timestamp;
 use renown_core::units::Micros;
-use renown_store::{NewEvaluation, Outcome};
+use renown_store::{EvaluationOutcome, NewEvaluation};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -88,7 +88,7 @@ pub(crate) struct IngestReply {
 pub(crate) struct Update {
     pub(crate) agent_id: AgentId,
     #[serde(flatten)]
-    pub(crate) standing: Standing,
+    pub(crate) standing: ReputationSummary,
 }
 
 /// The reputation of an agent after the batch.
@@ -136,7 +136,7 @@ pub(crate) async fn ingest(
     let agents: Arc<[AgentId]> = evaluations.iter().map(|evaluation| evaluation.agent.clone()).collect();
     let verdicts: Vec<bool> = evaluations.iter().map(|evaluation| evaluation.passed).collect();
     let (named, kept) = (Arc::clone(&agents), warnings.clone());
-    let once = guard.once::<[Outcome]>(|| {
+    let once = guard.once::<[EvaluationOutcome]>(|| {
         Box::new(move |outcomes| (202, render(updates(&named, outcomes), outcomes, kept)))
     });
     let outcomes = api.store.append(&caller.org, evaluations, once).await?;
@@ -186,8 +186,8 @@ fn check(api: &Api, events: Vec<Noted<IngestEvent>>) -> Result<Vec<NewEvaluation
 }
 
 /// Returns the last standing of each agent, in the order of the agents' first events.
-fn updates(agents: &[AgentId], outcomes: &[Outcome]) -> Vec<Update> {
-    let mut last: Vec<(&AgentId, &Outcome)> = Vec::with_capacity(agents.len());
+fn updates(agents: &[AgentId], outcomes: &[EvaluationOutcome]) -> Vec<Update> {
+    let mut last: Vec<(&AgentId, &EvaluationOutcome)> = Vec::with_capacity(agents.len());
     let mut indices: HashMap<&AgentId, usize> = HashMap::with_capacity(agents.len());
     for (agent, outcome) in agents.iter().zip(outcomes) {
         match indices.entry(agent) {
@@ -202,15 +202,16 @@ fn updates(agents: &[AgentId], outcomes: &[Outcome]) -> Vec<Update> {
             }
         }
     }
-    let update = |(agent, outcome): (&AgentId, &Outcome)| Update {
+    let update = |(agent, outcome): (&AgentId, &EvaluationOutcome)| Update {
         agent_id: agent.clone(),
         standing: outcome.tally().standing(),
     };
     last.into_iter().map(update).collect()
 }
 
-fn render(reputation_updates: Vec<Update>, outcomes: &[Outcome], warnings: Vec<String>) -> Vec<u8> {
-    let accepted = outcomes.iter().filter(|outcome| matches!(outcome, Outcome::Counted { .. })).count();
+fn render(reputation_updates: Vec<Update>, outcomes: &[EvaluationOutcome], warnings: Vec<String>) -> Vec<u8> {
+    let accepted =
+        outcomes.iter().filter(|outcome| matches!(outcome, EvaluationOutcome::Counted { .. })).count();
     let duplicates = outcomes.len() - accepted;
     serde_json::to_vec(&IngestReply { accepted, duplicates, reputation_updates, warnings })
         .unwrap_or_default()

@@ -7,7 +7,7 @@ use axum::response::Response;
 use hyper::StatusCode;
 use renown_core::ids::AgentId;
 use renown_core::time::{Day, Timestamp};
-use renown_store::{Point, Steps};
+use renown_store::{HistorySteps, Point};
 use renown_view::ReputationView;
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -169,7 +169,7 @@ pub(crate) async fn history(
     let points = u32::try_from(points.unwrap_or(POINTS_DEFAULT)).unwrap_or(u32::MAX);
     let whole_days = if is_default { whole_days(from, to) } else { None };
     // A range that ends before it begins is empty, as in the list of evaluations.
-    let Some(steps) = whole_days.or_else(|| Steps::new(from, to, points)) else {
+    let Some(steps) = whole_days.or_else(|| HistorySteps::new(from, to, points)) else {
         return Ok(json(StatusCode::OK, &HistoryReply { points: Vec::new() }));
     };
     let reply = |Point { at, score, evaluations }| PointReply { at, score, evaluations };
@@ -179,14 +179,14 @@ pub(crate) async fn history(
 
 /// Returns steps of one UTC day each, or of several days if there would be more than [`POINTS_MAX`]. Returns `None` for fewer than
 /// [`WHOLE_DAYS_MIN`] days.
-fn whole_days(from: Timestamp, to: Timestamp) -> Option<Steps> {
+fn whole_days(from: Timestamp, to: Timestamp) -> Option<HistorySteps> {
     let (first, last) = (Day::of(from), Day::of(to));
     let days =
         u32::try_from(last.number() - first.number() + 1).ok().filter(|days| *days >= WHOLE_DAYS_MIN)?;
     let each = days.div_ceil(u32::try_from(POINTS_MAX).unwrap_or(u32::MAX));
     let points = days.div_ceil(each);
     // The first step may begin before the first evaluation, so that all steps have the same number of days.
-    Steps::new(first.back(points * each - days).start(), last.end(), points)
+    HistorySteps::new(first.back(points * each - days).start(), last.end(), points)
 }
 
 #[cfg(test)]
@@ -198,10 +198,10 @@ mod tests {
         let at = |text: &str| Timestamp::parse(text).unwrap();
         let now = at("2026-11-15T12:00:00Z");
         assert_eq!(whole_days(at("2026-11-14T00:00:00Z"), now), None);
-        let month = Steps::new(at("2026-10-16T00:00:00Z"), at("2026-11-16T00:00:00Z"), 31);
+        let month = HistorySteps::new(at("2026-10-16T00:00:00Z"), at("2026-11-16T00:00:00Z"), 31);
         assert_eq!(whole_days(at("2026-10-16T17:00:00Z"), now), month);
         // 1 501 days are 751 steps of two days; the first step begins one day early.
-        let years = Steps::new(at("2022-10-06T00:00:00Z"), at("2026-11-16T00:00:00Z"), 751);
+        let years = HistorySteps::new(at("2022-10-06T00:00:00Z"), at("2026-11-16T00:00:00Z"), 751);
         assert_eq!(whole_days(at("2022-10-07T00:00:00Z"), now), years);
     }
 }

@@ -11,7 +11,7 @@ use axum::response::Response;
 use hyper::{HeaderMap, StatusCode};
 use renown_core::ids::{AgentId, SessionId, TraceId};
 use renown_core::json::{self, Strict};
-use renown_core::session_metrics::{Session, Signals, Trace};
+use renown_core::session_metrics::{SessionTraces, Signals, Trace};
 use renown_core::time::Timestamp;
 use renown_store::{NewSignals, NewTrace, RecordCursor, SessionQuery, StoredSession};
 use renown_view::sessions::{self, PerformanceShape};
@@ -244,7 +244,7 @@ fn check(traces: Vec<Strict<SentTrace>>) -> Result<Vec<NewTrace>, ApiError> {
     };
     let traces: Vec<NewTrace> = traces.into_iter().map(trace).collect();
     let named = traces.iter().map(|new| new.trace.clone()).collect();
-    Session::new(named).map_err(|repeated| ApiError::invalid(repeated.to_string()))?;
+    SessionTraces::new(named).map_err(|repeated| ApiError::invalid(repeated.to_string()))?;
     Ok(traces)
 }
 

@@ -11,11 +11,11 @@ use renown_store::days::DaySums;
 use renown_store::memory::Memory;
 use renown_store::{
     AdminStore, AgentDays, AgentEvidence, AgentQuery, AgentSummary, Agents, ApiKey, Clock, Closed,
-    EvaluationPage, EvaluationQuery, IdentityStore, KeyId, NewEvaluation, NewKey, NewReputationEvent, NewRun,
-    NewSignals, OrgOverview, OrgSettings, Outcome, PageStore, Point, Publication, PublicationChange,
-    Published, Ready, RecordCursor, Recorded, Reply, ReputationEvents, RequestKey, Retention, Run, RunQuery,
-    RunStore, Runs, SavedReply, SessionQuery, SessionRecords, SessionStore, Sessions, Specs, Steps, Store,
-    StoreError, StoredSession, Submitted, TimeCursor, Tombstone,
+    EvaluationOutcome, EvaluationPage, EvaluationQuery, HistorySteps, IdentityStore, KeyId, NewEvaluation,
+    NewKey, NewReputationEvent, NewRun, NewSignals, OrgOverview, OrgSettings, PageStore, Point, Publication,
+    PublicationChange, Published, Ready, RecordCursor, Recorded, Reply, ReputationEvents, RequestKey,
+    Retention, Run, RunQuery, RunStore, Runs, SavedReply, SessionQuery, SessionRecords, SessionStore,
+    Sessions, Specs, Store, StoreError, StoredSession, Submitted, TimeCursor, Tombstone,
 };
 use renown_telemetry::account::Account;
 use renown_telemetry::facts::Batch;
@@ -89,8 +89,8 @@ impl Store for BlockingStore {
         &'a self,
         org: &OrgId,
         evaluations: Vec<NewEvaluation>,
-        once: Option<RequestKey<[Outcome]>>,
-    ) -> Reply<'a, Vec<Outcome>> {
+        once: Option<RequestKey<[EvaluationOutcome]>>,
+    ) -> Reply<'a, Vec<EvaluationOutcome>> {
         let org = org.clone();
         self.write(move || self.memory.append(&org, evaluations, once))
     }
@@ -117,7 +117,7 @@ impl Store for BlockingStore {
         self.memory.evaluations(org, query)
     }
 
-    fn history<'a>(&'a self, org: &OrgId, agent: &AgentId, steps: Steps) -> Reply<'a, Vec<Point>> {
+    fn history<'a>(&'a self, org: &OrgId, agent: &AgentId, steps: HistorySteps) -> Reply<'a, Vec<Point>> {
         self.memory.history(org, agent, steps)
     }
 

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use renown_core::gates::{Choice, Engine, Place};
 use renown_server::keys::KeyText;
-use renown_server::{Api, Limits, Listeners, OtlpAuth, Settings, serve};
+use renown_server::{Api, Limits, Listeners, OtlpAuth, ServerSettings, serve};
 use renown_store::sqlite::system_clock;
 use renown_store::{Clock, DEFAULT_ORG, KeyKind, Retention, Store};
 use renown_telemetry::prices::Prices;
@@ -73,9 +73,12 @@ pub(crate) async fn start_with(setup: Setup) -> Running {
     let new = secret.to_new(DEFAULT_ORG.parse().unwrap(), None, (system_clock())().unwrap()).unwrap();
     store.create_key(new, None).await.unwrap();
     let mut no_schemas = |_: &str| Err(String::new());
-    let engine =
-        Engine::new(&renown_core::gates::Settings::default(), &Choice::of(Place::Evaluate), &mut no_schemas);
-    let settings = Settings {
+    let engine = Engine::new(
+        &renown_core::gates::GateSettings::default(),
+        &Choice::of(Place::Evaluate),
+        &mut no_schemas,
+    );
+    let settings = ServerSettings {
         engine: engine.unwrap(),
         requests_per_minute: 0,
         ingest_per_minute: setup.ingest_per_minute,

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use renown_core::identity::identity_of;
 use renown_core::ids::{AgentId, OrgId};
-use renown_core::reputation::Standing;
+use renown_core::reputation::ReputationSummary;
 use renown_core::time::{Day, Timestamp};
 use renown_telemetry::ledger::Session;
 
@@ -12,8 +12,8 @@ use super::{Memory, State, answer};
 use crate::days::{self, DayInput, DayParts, DaySums, Days};
 use crate::error::StoreError;
 use crate::overview::{
-    Activity, AgentDays, AgentEvidence, Change, Direction, GATE_DAYS, GateFailures, OVERVIEW_DAYS,
-    OrgOverview, PageStore, SESSION_COST_NANO_MAX, worst_gate,
+    Activity, AgentDays, AgentEvidence, Direction, GATE_DAYS, GateFailures, OVERVIEW_DAYS, OrgOverview,
+    PageStore, SESSION_COST_NANO_MAX, ScoreChange, worst_gate,
 };
 use crate::runs::{Run, RunQuery};
 use crate::sessions::{SessionQuery, StoredSession};
@@ -21,7 +21,7 @@ use crate::{IdentityStore, Reply, RunStore, SessionStore, Store};
 
 impl State {
     fn days(&self, org: &OrgId, agent: &AgentId) -> Days {
-        let (mut days, mut before) = (Days::new(), Standing::new(0, 0));
+        let (mut days, mut before) = (Days::new(), ReputationSummary::new(0, 0));
         for event in self.evaluations_of(org, agent) {
             let input = DayInput {
                 position: event.position,
@@ -50,16 +50,16 @@ impl State {
         AgentDays { days: found, parts }
     }
 
-    fn changes(&self, org: &OrgId, day: Day, direction: Direction) -> Vec<Change> {
+    fn changes(&self, org: &OrgId, day: Day, direction: Direction) -> Vec<ScoreChange> {
         let change = |agent: &AgentId| {
             let of_day = self.agent_days(org, agent, day, day);
             let worst_gate = worst_gate(&of_day.parts.gates);
             let sums = of_day.days.into_values().next().filter(|sums| sums.change().is_some())?;
-            Some(Change { agent: agent.clone(), sums, worst_gate })
+            Some(ScoreChange { agent: agent.clone(), sums, worst_gate })
         };
         let of_org = self.agents.iter().filter(|(o, ..)| o == org);
         let changes = of_org.filter_map(|(_, agent, _)| change(agent)).collect();
-        direction.largest(changes, |change: &Change| (&change.agent, change.points()))
+        direction.largest(changes, |change: &ScoreChange| (&change.agent, change.points()))
     }
 
     fn overview(&self, org: &OrgId, day: Day) -> OrgOverview {

@@ -1,6 +1,6 @@
 //! Reputation events in a list.
 
-use renown_core::identity::{Event, Part, Sums, Windows};
+use renown_core::identity::{Event, EventPart, Sums, Windows};
 use renown_core::ids::{IdentityId, OrgId};
 use renown_core::time::Timestamp;
 
@@ -73,7 +73,7 @@ impl IdentityStore for Memory {
                 let mut sums = Sums::default();
                 let events = state.of_identity(org, identity).map(|event| &event.event);
                 for event in events.filter(|event| span.contains(&event.timestamp.nanos())) {
-                    sums.add(event.category, Part::of(event.score_delta));
+                    sums.add(event.category, EventPart::of(event.score_delta));
                 }
                 Ok::<_, StoreError>(sums)
             })

@@ -10,7 +10,8 @@ use crate::Reply;
 use crate::error::StoreError;
 use crate::evidence::RequestKey;
 use crate::runs::{
-    NewRun, Run, RunQuery, RunStore, Runs, Scored, SpecSummary, SpecSums, Specs, Submitted, baseline, ranked,
+    NewRun, Run, RunQuery, RunScore, RunStore, Runs, SpecSummary, SpecSums, Specs, Submitted, baseline,
+    ranked,
 };
 
 impl RunStore for Memory {
@@ -39,7 +40,7 @@ impl RunStore for Memory {
                         .collect();
                     before.sort_by_key(|other| std::cmp::Reverse((other.finished_at, other.position)));
                     let baseline = baseline(before.into_iter().filter_map(Run::baseline_wall));
-                    run.scored = Scored::of(run.report, baseline);
+                    run.scored = RunScore::of(run.report, baseline);
                     state.touch_agent(org, &run.agent, now);
                     state.runs.push((org.clone(), run.clone()));
                     Submitted::New(Box::new(run))

@@ -18,7 +18,7 @@ use crate::days::{
 };
 use crate::error::StoreError;
 use crate::evidence::Position;
-use crate::history::{Point, PointBuilder, Steps};
+use crate::history::{HistorySteps, Point, PointBuilder};
 use crate::overview::AgentDays;
 
 pub(super) use rebuild::{COUNT_AGAIN, fold, rebuild, unsettled};
@@ -331,7 +331,7 @@ impl DaysOf {
     pub(super) fn history(
         &self,
         connection: &Connection,
-        steps: Steps,
+        steps: HistorySteps,
         deadline: &Deadline,
     ) -> Result<Vec<Point>, StoreError> {
         let mut points = PointBuilder::new(steps);

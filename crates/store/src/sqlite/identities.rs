@@ -5,7 +5,7 @@
 
 use std::ops::Range;
 
-use renown_core::identity::{Category, Event, Part, ScoreDelta, Sums, Windows};
+use renown_core::identity::{Category, Event, EventPart, ScoreDelta, Sums, Windows};
 use renown_core::ids::{IdentityId, OrgId};
 use renown_core::time::Timestamp;
 use renown_core::units::Unit;
@@ -105,7 +105,7 @@ fn sums(connection: &Connection, identity: i64, span: Range<i64>) -> Result<Sums
 
 fn add(total: &mut Sums, mut rows: rusqlite::Rows<'_>) -> Result<(), StoreError> {
     while let Some(row) = rows.next()? {
-        let part = Part {
+        let part = EventPart {
             count: row.get(1)?,
             positive: row.get(2)?,
             negative: row.get(3)?,

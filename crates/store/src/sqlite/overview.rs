@@ -18,8 +18,8 @@ use crate::Reply;
 use crate::days::{DayCounts, DaySums, Days};
 use crate::error::StoreError;
 use crate::overview::{
-    Activity, AgentDays, AgentEvidence, CHANGES_SHOWN, Change, Direction, GATE_DAYS, GateFailures,
-    OVERVIEW_DAYS, OrgOverview, PageStore, worst_gate,
+    Activity, AgentDays, AgentEvidence, CHANGES_SHOWN, Direction, GATE_DAYS, GateFailures, OVERVIEW_DAYS,
+    OrgOverview, PageStore, ScoreChange, worst_gate,
 };
 use crate::sessions::SessionQuery;
 
@@ -121,7 +121,7 @@ fn changes(
     day: Day,
     behind: &[(AgentId, DaysOf)],
     direction: Direction,
-) -> Result<Vec<Change>, StoreError> {
+) -> Result<Vec<ScoreChange>, StoreError> {
     let behind: Vec<&(AgentId, DaysOf)> =
         behind.iter().filter(|(_, days)| days.unsettled.contains_key(&day)).collect();
     let is_behind: HashSet<i64> = behind.iter().map(|(_, days)| days.agent).collect();
@@ -159,7 +159,7 @@ fn changes(
         let parts = days.parts(connection, day, day, &Deadline::NONE)?;
         let sums = days.sums(connection, day, day)?.remove(&day);
         let worst_gate = worst_gate(&parts.gates);
-        Ok(sums.map(|sums| Change { agent, sums, worst_gate }))
+        Ok(sums.map(|sums| ScoreChange { agent, sums, worst_gate }))
     };
     largest.into_iter().filter_map(|found| change(found).transpose()).collect()
 }

@@ -17,7 +17,7 @@ use super::lock::DirectoryLock;
 use super::mark::{self, SavedMark};
 use super::orgs::Orgs;
 use super::readers::{self, Deadline};
-use super::verify::{self, Verdict};
+use super::verify::{self, VerifyResult};
 use super::{FILE, agents, directory, foreign, identities, overview, rows, runs, schema, sessions};
 use crate::error::StoreError;
 use crate::evidence::StoredEvaluation;
@@ -256,7 +256,7 @@ impl Reader {
 
     /// Computes everything again from the evidence and compares. `report` gets how many evaluations are done, and
     /// of how many.
-    pub fn verify(&self, report: &mut dyn FnMut(u64, u64)) -> Result<Verdict, StoreError> {
+    pub fn verify(&self, report: &mut dyn FnMut(u64, u64)) -> Result<VerifyResult, StoreError> {
         verify::run(&self.connection, &SavedMark::read(&self.path), &self.give_way, report)
     }
 

@@ -1,7 +1,7 @@
 //! Reads rows of evaluations, organizations and keys. Everything here only reads.
 
 use renown_core::ids::OrgId;
-use renown_core::reputation::{Evaluation, Standing, WINDOW_SIZE, Window};
+use renown_core::reputation::{ReputationSummary, Sample, WINDOW_SIZE, Window};
 use renown_core::time::Timestamp;
 use renown_core::units::Micros;
 use rusqlite::{CachedStatement, Connection, OptionalExtension, Row, params};
@@ -65,7 +65,7 @@ pub(super) fn evaluation(row: &Row<'_>) -> Result<StoredEvaluation, StoreError> 
         agent_latency: agent_us.map(latency).transpose()?,
         latency: latency(row.get(7)?)?,
         gates: row.get(8)?,
-        standing: Standing::new(row.get(9)?, row.get(10)?),
+        standing: ReputationSummary::new(row.get(9)?, row.get(10)?),
         created_at: time(row.get(11)?)?,
         accepted_at: time(row.get(12)?)?,
         salt: row.get(13)?,
@@ -172,12 +172,12 @@ pub(super) fn newest_first(
     connection: &Connection,
     last: Option<i64>,
     until: Option<i64>,
-) -> Result<Vec<Evaluation>, StoreError> {
+) -> Result<Vec<Sample>, StoreError> {
     let mut newest_first = Vec::new();
     let mut select =
         connection.prepare_cached("SELECT previous, passed, latency_us FROM evaluations WHERE seq = ?1")?;
     walk(connection, &mut select, last, |_, row| {
-        newest_first.push(Evaluation { passed: row.get(1)?, latency: latency(row.get(2)?)? });
+        newest_first.push(Sample { passed: row.get(1)?, latency: latency(row.get(2)?)? });
         let before: Option<i64> = row.get(0)?;
         Ok(newest_first.len() < WINDOW_SIZE && before > until)
     })?;

@@ -1,7 +1,7 @@
 //! Reads rows of runs, and implements [`RunStore`].
 
 use renown_core::ids::{OrgId, RunId, SpecId, Workspace};
-use renown_core::scorecard::{Axes, BASELINE_RUNS, Baseline, Outcome, Report, Resources, Stages};
+use renown_core::scorecard::{Axes, BASELINE_RUNS, Baseline, Report, Resources, RunOutcome, Stages};
 use renown_core::time::Timestamp;
 use renown_core::units::Whole;
 use rusqlite::{Connection, OptionalExtension, Row, params};
@@ -13,7 +13,7 @@ use super::rows::{damaged, nanos, text, time};
 use crate::Reply;
 use crate::error::StoreError;
 use crate::evidence::{Position, RequestKey};
-use crate::runs::{NewRun, Run, RunQuery, RunStore, Runs, Scored, SpecSums, Specs, Submitted, baseline};
+use crate::runs::{NewRun, Run, RunQuery, RunScore, RunStore, Runs, SpecSums, Specs, Submitted, baseline};
 
 /// The columns of a [`Run`], in the order in which [`run`] reads them. Runs of erased agents are not seen.
 pub(super) const RUN: &str = "SELECT r.run, r.run_id, a.name, r.workspace, r.spec_id, r.outcome, r.stages, r.wall_ms, \
@@ -38,7 +38,7 @@ pub(super) fn run(row: &Row<'_>) -> Result<Run, StoreError> {
         cpu_throttled_ms: whole(12)?,
     };
     let outcome: String = row.get(5)?;
-    let known = Outcome::ALL.into_iter().find(|known| known.name() == outcome);
+    let known = RunOutcome::ALL.into_iter().find(|known| known.name() == outcome);
     let outcome = known.ok_or_else(|| StoreError::Damaged(format!("an outcome: {outcome:?}")))?;
     let report = Report { outcome, stages: counted, wall_ms: whole(7)?, resources };
     let warnings: String = row.get(18)?;
@@ -80,10 +80,10 @@ pub(super) fn baseline_of(row: &Row<'_>, column: usize) -> Result<Baseline, Stor
     Ok(Baseline::from_middle(row.get(column)?, middle))
 }
 
-fn scored(row: &Row<'_>) -> Result<Option<Scored>, StoreError> {
+fn scored(row: &Row<'_>) -> Result<Option<RunScore>, StoreError> {
     let Some(score) = row.get(24)? else { return Ok(None) };
     let defaulted: String = row.get(29)?;
-    Ok(Some(Scored {
+    Ok(Some(RunScore {
         score,
         axes: Axes {
             completion: row.get(25)?,

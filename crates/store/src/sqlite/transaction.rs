@@ -51,7 +51,7 @@ use super::schema::MINUTE_MS;
 use crate::admin::LatencySource;
 use crate::clock::{AcceptanceClock, Clock, Ready};
 use crate::error::StoreError;
-use crate::evidence::{NewEvaluation, NewEvaluationId, Outcome, Position, RequestKey};
+use crate::evidence::{EvaluationOutcome, NewEvaluation, NewEvaluationId, Position, RequestKey};
 use crate::sessions::Closed;
 
 /// Maximum number of agents that the writer caches between two transactions. Each takes 2 KB with a full window,
@@ -249,7 +249,7 @@ impl<'c> Transaction<'c> {
     }
 
     /// Counts one evaluation.
-    fn count(&mut self, org: OrgKey, new: &NewEvaluation) -> Result<Outcome, StoreError> {
+    fn count(&mut self, org: OrgKey, new: &NewEvaluation) -> Result<EvaluationOutcome, StoreError> {
         let key = (org, new.agent.clone());
         if !self.agents.contains(&key) {
             // A repeated evaluation does not add its agent.
@@ -273,15 +273,19 @@ impl<'c> Transaction<'c> {
         }
     }
 
-    fn find_repeated(&mut self, key: &AgentKey, new: &NewEvaluation) -> Result<Option<Outcome>, StoreError> {
+    fn find_repeated(
+        &mut self,
+        key: &AgentKey,
+        new: &NewEvaluation,
+    ) -> Result<Option<EvaluationOutcome>, StoreError> {
         let Some(first) = rows::find_evaluation(self.connection, key.0, new.id.get().as_str())? else {
             return Ok(None);
         };
         let tally = self.agents.peek(key).map(|agent| agent.state.tally).unwrap_or_default();
-        Ok(Some(Outcome::Repeated { first: Box::new(first), tally }))
+        Ok(Some(EvaluationOutcome::Repeated { first: Box::new(first), tally }))
     }
 
-    fn insert(&mut self, key: &AgentKey, new: &NewEvaluation) -> Result<Outcome, StoreError> {
+    fn insert(&mut self, key: &AgentKey, new: &NewEvaluation) -> Result<EvaluationOutcome, StoreError> {
         let org = key.0;
         let position = self.next_position(org)?;
         let salt = self.salts.draw()?;
@@ -318,7 +322,7 @@ impl<'c> Transaction<'c> {
         self.mark_writer.count_evaluation();
         agent.add(position, new, evaluation, tally, accepted_at);
         self.next_position.insert(org, position.0 + 1);
-        Ok(Outcome::Counted { tally })
+        Ok(EvaluationOutcome::Counted { tally })
     }
 
     /// Returns the next position in an organization.

@@ -29,7 +29,7 @@ use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use renown_core::ids::{IdError, OrgId};
-use renown_core::reputation::{Evaluation, Tally, WINDOW_SIZE, Window};
+use renown_core::reputation::{Sample, Tally, WINDOW_SIZE, Window};
 use renown_core::units::Micros;
 use rusqlite::{Connection, OptionalExtension, Row};
 
@@ -101,7 +101,7 @@ impl fmt::Display for Difference {
 }
 
 /// The result of a verification.
-pub type Verdict = Result<Verified, Box<Difference>>;
+pub type VerifyResult = Result<Verified, Box<Difference>>;
 
 #[derive(Default)]
 struct Replayed {
@@ -147,7 +147,7 @@ pub(super) fn run(
     before: &SavedMark,
     give_way: &GiveWay,
     report: &mut dyn FnMut(u64, u64),
-) -> Result<Verdict, StoreError> {
+) -> Result<VerifyResult, StoreError> {
     // A damaged value must not end the process that looks for damage.
     let verdict = catch_unwind(AssertUnwindSafe(|| check(connection, before, give_way, report)));
     let unreadable = || StoreError::Damaged("its evidence cannot be replayed".to_owned());
@@ -179,7 +179,7 @@ fn check(
     before: &SavedMark,
     give_way: &GiveWay,
     report: &mut dyn FnMut(u64, u64),
-) -> Result<Verdict, StoreError> {
+) -> Result<VerifyResult, StoreError> {
     let transaction = connection.unchecked_transaction()?;
     seals::check_structure(&transaction)?;
     let total: u64 = transaction.query_row("SELECT count(*) FROM evaluations", [], |row| row.get(0))?;
@@ -265,7 +265,7 @@ fn replay(replayed: &mut Replayed, row: &Row<'_>, marks: &Marks) -> Result<Optio
         let fresh = format!("{gate_us} or {agent_us:?}, at most {}", Micros::MAX.us());
         return Ok(Some(("the latency that counts", us.to_string(), fresh)));
     };
-    replayed.window.push(Evaluation { passed: row.get(3)?, latency });
+    replayed.window.push(Sample { passed: row.get(3)?, latency });
     let (position, tally) = (row.get(0)?, replayed.window.tally());
     let previous: Option<i64> = row.get(2)?;
     if replayed.last_position.is_none() && previous.is_some_and(|previous| previous <= marks.pruned) {

@@ -4,7 +4,7 @@
 use renown_core::time::Day;
 use renown_core::units::Micros;
 use renown_store::sqlite::{Reader, Sqlite};
-use renown_store::{AdminStore, NewEvaluation, PageStore, Retention, Steps, Store};
+use renown_store::{AdminStore, HistorySteps, NewEvaluation, PageStore, Retention, Store};
 use rusqlite::Connection;
 
 use crate::support::{
@@ -133,7 +133,7 @@ fn days_outlive_the_evaluations_that_retention_deletes() {
     }
     let (from, to) = (Day::of(at(0)), Day::of(at(60 * DAY_MS)));
     let days = wait(store.agent_days(&org, &agent, from, to)).unwrap();
-    let whole_days = Steps::new(from.start(), to.end(), 61).unwrap();
+    let whole_days = HistorySteps::new(from.start(), to.end(), 61).unwrap();
     let history = wait(store.history(&org, &agent, whole_days)).unwrap();
     let retention = Retention { evaluations_days: Some(10), ..Retention::default() };
     while wait(store.delete_some(retention)).unwrap() {}
@@ -143,7 +143,7 @@ fn days_outlive_the_evaluations_that_retention_deletes() {
     assert_eq!(wait(store.history(&org, &agent, whole_days)).unwrap(), history);
     assert_eq!(wait(store.earliest(&org, &agent)).unwrap(), Some(at(0)));
     // A day without its evaluations is not cut: it counts at the time of its last evaluation.
-    let halves = Steps::new(from.start(), to.end(), 122).unwrap();
+    let halves = HistorySteps::new(from.start(), to.end(), 122).unwrap();
     let points = wait(store.history(&org, &agent, halves)).unwrap();
     assert_eq!(points.iter().map(|point| point.evaluations).sum::<u64>(), 1200);
     drop(store);

@@ -13,7 +13,7 @@ use std::process::Command;
 use std::sync::mpsc::{Receiver, Sender, channel};
 
 use renown_store::sqlite::Sqlite;
-use renown_store::{Outcome, Reply, RequestKey, Store};
+use renown_store::{EvaluationOutcome, Reply, RequestKey, Store};
 
 use crate::support::{Scratch, default_org, evaluation};
 
@@ -53,10 +53,10 @@ fn on_small_disk(test: &str, size: usize) -> Option<PathBuf> {
 
 /// Sends a write that blocks the writer until the returned sender is dropped. The writer has begun it when this
 /// returns.
-fn block_writer<'a>(store: &'a Sqlite, id: &str) -> (Sender<()>, Reply<'a, Vec<Outcome>>) {
+fn block_writer<'a>(store: &'a Sqlite, id: &str) -> (Sender<()>, Reply<'a, Vec<EvaluationOutcome>>) {
     let (begun, has_begun) = channel();
     let (release, released): (Sender<()>, Receiver<()>) = channel();
-    let reply = Box::new(move |_: &[Outcome]| {
+    let reply = Box::new(move |_: &[EvaluationOutcome]| {
         begun.send(()).unwrap();
         let _ = released.recv();
         (200, Vec::new())

@@ -4,8 +4,8 @@
 use renown_core::identity::identity_of;
 use renown_core::ids::AgentId;
 use renown_store::{
-    AdminStore, EvaluationQuery, IdentityStore, Outcome, PublicationChange, Retention, RunQuery, RunStore,
-    Store, Submitted,
+    AdminStore, EvaluationOutcome, EvaluationQuery, IdentityStore, PublicationChange, Retention, RunQuery,
+    RunStore, Store, Submitted,
 };
 
 use crate::support::{
@@ -195,7 +195,7 @@ fn evidence_that_is_sent_again_during_an_erasure_belongs_to_a_new_agent() {
     // A client that does not know of the erasure sends everything again, while others write.
     let again = evaluations("doomed", "evaluation-doomed", 1300);
     let outcomes = wait(store.append(&org, again, None)).unwrap();
-    assert!(outcomes.iter().all(|outcome| matches!(outcome, Outcome::Counted { .. })));
+    assert!(outcomes.iter().all(|outcome| matches!(outcome, EvaluationOutcome::Counted { .. })));
     let text = r#"{"agent_id":"doomed","outcome":"failed"}"#;
     let submitted = wait(store.add_run(&org, run("run-doomed-3", text), None)).unwrap();
     assert!(matches!(submitted, Submitted::New(_)), "{submitted:?}");

@@ -5,7 +5,7 @@ use renown_core::identity::{bridge_id, identity_of};
 use renown_core::ids::AgentId;
 use renown_store::sqlite::{Sqlite, clean};
 use renown_store::{
-    AdminStore, Closed, IdentityStore, NewSignals, Outcome, ReputationEvent, RequestKey, Retention,
+    AdminStore, Closed, EvaluationOutcome, IdentityStore, NewSignals, ReputationEvent, RequestKey, Retention,
     SessionQuery, SessionStore, Store, StoredSession,
 };
 use serde_json::Value;
@@ -280,7 +280,7 @@ fn beyond_100_000_open_sessions_the_longest_idle_one_is_closed() {
     assert!(closed(&store).is_empty(), "exactly the limit");
     open_at(100_000, 100_001, -MINUTE);
     // A failed write undoes nothing that was committed before it.
-    let broken = RequestKey::<[Outcome]> {
+    let broken = RequestKey::<[EvaluationOutcome]> {
         org: default_org(),
         key: "k".to_owned(),
         fingerprint: [0; 32],

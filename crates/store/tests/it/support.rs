@@ -11,7 +11,7 @@ use renown_core::identity::{Category, Event, Reference, ScoreDelta, identity_of}
 use renown_core::ids::{AgentId, OrgId};
 use renown_core::time::Timestamp;
 use renown_core::units::{Micros, Unit};
-use renown_store::sqlite::{FILE, Reader, Sqlite, Verdict};
+use renown_store::sqlite::{FILE, Reader, Sqlite, VerifyResult};
 use renown_store::{
     Clock, ClockError, EvaluationQuery, NewEvaluation, NewEvaluationId, NewKey, NewReputationEvent, NewRun,
     RequestKey, Store,
@@ -216,6 +216,6 @@ pub(crate) fn occurrences(dir: &Path, text: &str) -> usize {
 }
 
 /// Verifies a data directory.
-pub(crate) fn verify(dir: &Path) -> Verdict {
+pub(crate) fn verify(dir: &Path) -> VerifyResult {
     Reader::open(dir).unwrap().verify(&mut |_, _| {}).unwrap()
 }

@@ -18,8 +18,8 @@ use renown_core::time::Timestamp;
 use renown_core::units::{Micros, Unit, Whole};
 use renown_store::sqlite::{FILE, Reader};
 use renown_store::{
-    AgentQuery, AgentSort, EvaluationQuery, LatencySource, NewSignals, NewTrace, OrgSettings,
-    PublicationChange, Retention, RunQuery, SessionQuery, SessionSummary, Steps, Store, StoredSession,
+    AgentQuery, AgentSort, EvaluationQuery, HistorySteps, LatencySource, NewSignals, NewTrace, OrgSettings,
+    PublicationChange, Retention, RunQuery, SessionQuery, SessionSummary, Store, StoredSession,
 };
 use serde_json::{Value, json};
 
@@ -109,7 +109,7 @@ fn describe(store: &dyn Store) -> Value {
         let query = AgentQuery { sort: AgentSort::Name, limit: 100, ..AgentQuery::default() };
         let agents = wait(store.agents(&org, query)).unwrap().agents;
         let agents: Vec<Value> = agents.iter().map(|agent| {
-            let steps = Steps::new(at(-200_000), at(600_000), 16).unwrap();
+            let steps = HistorySteps::new(at(-200_000), at(600_000), 16).unwrap();
             let window = wait(store.window(&org, &agent.agent)).unwrap();
             assert_eq!(window.tally(), agent.tally);
             assert_eq!(wait(store.tally(&org, &agent.agent)).unwrap(), agent.tally);

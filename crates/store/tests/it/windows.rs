@@ -2,7 +2,7 @@
 
 use renown_core::reputation::{Tally, Window};
 use renown_core::units::Micros;
-use renown_store::{AgentQuery, LatencySource, NewEvaluation, Outcome, Store};
+use renown_store::{AgentQuery, EvaluationOutcome, LatencySource, NewEvaluation, Store};
 
 use crate::support::{Scratch, TestClock, default_org, evaluation, open, verify, wait};
 
@@ -59,7 +59,7 @@ fn a_window_is_correct_however_it_fills() {
                 })
                 .collect();
             let outcomes = wait(store.append(&default_org(), batch, None)).unwrap();
-            assert!(outcomes.iter().map(Outcome::tally).eq(expected), "{sizes:?}, batch {turn}");
+            assert!(outcomes.iter().map(EvaluationOutcome::tally).eq(expected), "{sizes:?}, batch {turn}");
             if turn % 2 == 1 {
                 drop(store);
                 store = open(scratch.path(), &clock);
@@ -95,9 +95,9 @@ fn a_batch_gives_the_same_results_as_its_evaluations_one_by_one() {
         // Groups of both sizes and a rest, and one repeat in a small group.
         (400..487).map(|number| named(number % 3, if number == 465 { 401 } else { number })).collect(),
     ];
-    let shown = |outcome: &Outcome| match outcome {
-        Outcome::Counted { tally } => (None, *tally),
-        Outcome::Repeated { first, tally } => {
+    let shown = |outcome: &EvaluationOutcome| match outcome {
+        EvaluationOutcome::Counted { tally } => (None, *tally),
+        EvaluationOutcome::Repeated { first, tally } => {
             (Some((first.position, first.id.clone(), first.agent.clone(), first.standing)), *tally)
         }
     };

@@ -1,6 +1,6 @@
 //! `renown gate --report`: its counts, its errors, and the figures of the gates on the labelled outputs of this repository.
 
-use renown_core::gates::{Choice, Engine, Place, Settings};
+use renown_core::gates::{Choice, Engine, GateSettings, Place};
 use serde_json::{Value, json};
 
 use super::dir;
@@ -116,7 +116,7 @@ fn every_rule_finds_its_hits_and_lets_near_misses_pass() {
         assert!(count("tp") >= 1 && count("tn") >= 1, "{name} has a hit and a near miss");
     }
     let options = json!({"latency": {"max_ms": 1}, "schema": {"schema": {}}});
-    let settings: Settings = serde_json::from_value(json!({ "gate": options })).unwrap();
+    let settings: GateSettings = serde_json::from_value(json!({ "gate": options })).unwrap();
     let gates = ["filesystem", "pii", "secrets", "injection", "content", "latency", "schema", "rtb"];
     let gates = gates.map(str::to_owned);
     let choice = Choice { gates: Some(&gates), ..Choice::of(Place::Cli) };

@@ -6,7 +6,7 @@ use super::Context;
 use crate::gates::redact::{Match, Redaction};
 use crate::gates::rtb::Auction;
 use crate::gates::scan::{Deadline, TimedOut};
-use crate::gates::settings::Part;
+use crate::gates::settings::JudgedPart;
 use crate::gates::text::{Unseen, View};
 use crate::gates::verdict::Finding;
 use crate::limits::GATE_FINDINGS_MAX;
@@ -14,7 +14,7 @@ use crate::limits::GATE_FINDINGS_MAX;
 /// A running evaluation: the context, and the texts, which are read when the first gate asks for them.
 pub(super) struct Subject<'a> {
     pub(super) context: &'a Context<'a>,
-    pub(super) part: Part,
+    pub(super) part: JudgedPart,
     view: OnceCell<Result<View<'a>, Unseen>>,
     auction: OnceCell<Result<Auction, String>>,
     redaction: RefCell<Redaction>,
@@ -23,7 +23,7 @@ pub(super) struct Subject<'a> {
 }
 
 impl<'a> Subject<'a> {
-    pub(super) fn new(context: &'a Context<'a>, part: Part) -> Self {
+    pub(super) fn new(context: &'a Context<'a>, part: JudgedPart) -> Self {
         Self {
             context,
             part,

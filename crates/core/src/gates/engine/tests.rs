@@ -8,7 +8,7 @@ use std::cell::Cell;
 use serde_json::json;
 
 use super::*;
-use crate::gates::{Outcome, Place, Strictness};
+use crate::gates::{CustomOutcome, Place, Strictness};
 use crate::limits::GATE_STRIDE_BYTES;
 
 /// A gate for these tests only.
@@ -48,7 +48,7 @@ impl TestGate {
 }
 
 fn engine(settings: Value, gates: &[&str]) -> Result<Engine, SettingsError> {
-    let settings: Settings = serde_json::from_value(settings).unwrap();
+    let settings: GateSettings = serde_json::from_value(settings).unwrap();
     let gates: Vec<String> = gates.iter().map(|name| (*name).to_owned()).collect();
     let choice = Choice { gates: (!gates.is_empty()).then_some(&gates), ..Choice::of(Place::Evaluate) };
     Engine::new(&settings, &choice, &mut |file| Err(format!("{file}: no files in tests")))
@@ -186,7 +186,7 @@ fn a_gate_may_have_its_own_strictness() {
     assert!(judge(&engine(settings(json!({})), &["pii"]).unwrap(), output).passed);
     assert!(!judge(&engine(settings(json!({"strictness": "strict"})), &["pii"]).unwrap(), output).passed);
     let choice = Choice { strictness: Some(Strictness::Balanced), ..Choice::of(Place::Cli) };
-    let engine = Engine::new(&Settings::default(), &choice, &mut |_| Err(String::new())).unwrap();
+    let engine = Engine::new(&GateSettings::default(), &choice, &mut |_| Err(String::new())).unwrap();
     assert!(judge(&engine, output).passed);
 }
 
@@ -231,7 +231,7 @@ fn with_customs(common: &Value, set: &[&str]) -> Engine {
         .filter(|name| !name.starts_with('c'))
         .map(|name| ((*name).to_owned(), json!({"kind": "test", "does": name})))
         .collect();
-    let settings: Settings = serde_json::from_value(json!({"gates": common, "gate": tables})).unwrap();
+    let settings: GateSettings = serde_json::from_value(json!({"gates": common, "gate": tables})).unwrap();
     let set: Vec<String> = set.iter().map(|name| (*name).to_owned()).collect();
     let customs: Vec<String> = set.iter().filter(|name| name.starts_with('c')).cloned().collect();
     let choice = Choice { gates: Some(&set), customs: &customs, ..Choice::of(Place::Evaluate) };
@@ -239,7 +239,7 @@ fn with_customs(common: &Value, set: &[&str]) -> Engine {
 }
 
 /// Runs the built-in gates. Returns the names of the remaining gates and the verdict with these outcomes.
-fn finished(engine: &Engine, outcomes: Vec<Outcome>) -> (Vec<String>, Verdict) {
+fn finished(engine: &Engine, outcomes: Vec<CustomOutcome>) -> (Vec<String>, Verdict) {
     let output = RawValue::from_string("1".to_owned()).unwrap();
     let started = engine.start(&Context::of(&output), &|| Duration::ZERO);
     let left = started.customs().map(str::to_owned).collect();
@@ -255,7 +255,7 @@ fn custom_gates_that_the_set_does_not_name_come_last() {
         (json!({"evaluate": ["c2", "pii"]}), vec!["c2", "pii", "c1"]),
         (json!({"evaluate": ["pii", "c2", "c1"]}), vec!["pii", "c2", "c1"]),
     ] {
-        let settings: Settings = serde_json::from_value(json!({"gates": common})).unwrap();
+        let settings: GateSettings = serde_json::from_value(json!({"gates": common})).unwrap();
         let choice = Choice { customs: &customs, ..Choice::of(Place::Evaluate) };
         let engine = Engine::new(&settings, &choice, &mut |file| Err(file.to_owned())).unwrap();
         assert_eq!(engine.names().collect::<Vec<_>>(), expected);
@@ -264,7 +264,7 @@ fn custom_gates_that_the_set_does_not_name_come_last() {
 
 #[test]
 fn relative_paths_in_the_options_are_found() {
-    let mut settings: Settings = serde_json::from_value(json!({"gate": {
+    let mut settings: GateSettings = serde_json::from_value(json!({"gate": {
         "a": {"kind": "filesystem", "roots": ["x", " ", "/y", "C:/z", 5], "cwd": "w"},
         "b": {"roots": "no list", "schema": "s.json"},
         "c": {"cwd": "D:\\v"}}}))
@@ -278,7 +278,12 @@ fn custom_gates_keep_their_position() {
     let engine = with_customs(&json!({}), &["c1", "fails", "c2", "passes", "c3", "c4", "c5"]);
     let (left, verdict) = finished(
         &engine,
-        vec![Outcome::Pass, Outcome::Fail(Some("too long".to_owned())), Outcome::Skip(None), Outcome::Broken],
+        vec![
+            CustomOutcome::Pass,
+            CustomOutcome::Fail(Some("too long".to_owned())),
+            CustomOutcome::Skip(None),
+            CustomOutcome::Broken,
+        ],
     );
     assert_eq!(left, ["c1", "c2", "c3", "c4", "c5"]);
     assert_eq!(
@@ -300,7 +305,7 @@ fn custom_gates_keep_their_position() {
 fn fail_fast_skips_later_gates_even_if_they_finished() {
     let fail_fast = json!({"fail_fast": true});
     let engine = with_customs(&fail_fast, &["c1", "passes", "c2"]);
-    let (_, verdict) = finished(&engine, vec![Outcome::Fail(None), Outcome::Fail(None)]);
+    let (_, verdict) = finished(&engine, vec![CustomOutcome::Fail(None), CustomOutcome::Fail(None)]);
     assert_eq!(
         rows(&verdict),
         [
@@ -310,7 +315,7 @@ fn fail_fast_skips_later_gates_even_if_they_finished() {
         ]
     );
     let engine = with_customs(&fail_fast, &["c1", "fails", "c2"]);
-    let (left, verdict) = finished(&engine, vec![Outcome::Pass]);
+    let (left, verdict) = finished(&engine, vec![CustomOutcome::Pass]);
     assert_eq!(left, ["c1"], "gates that will be skipped are not left to run");
     assert_eq!(rows(&verdict)[2], ("c2", true, Some("renown:aborted"), true));
 }
@@ -333,11 +338,11 @@ fn custom_gates_get_the_rest_of_the_budget() {
 fn arguments_are_judged_by_the_gates_that_apply_to_them() {
     let input = json!({"kind": "schema", "target": "input", "schema": {"type": "object"}});
     let output = json!({"kind": "schema", "schema": {"type": "object"}});
-    let settings: Settings =
+    let settings: GateSettings =
         serde_json::from_value(json!({"gate": {"latency": {"max_ms": 1}, "in": input, "out": output}}))
             .unwrap();
     let set = ["filesystem", "pii", "content", "latency", "in", "out"].map(str::to_owned);
-    let choice = Choice { gates: Some(&set), part: Part::Arguments, ..Choice::of(Place::Evaluate) };
+    let choice = Choice { gates: Some(&set), part: JudgedPart::Arguments, ..Choice::of(Place::Evaluate) };
     let engine = Engine::new(&settings, &choice, &mut |file| Err(file.to_owned())).unwrap();
     assert_eq!(
         rows(&judge(&engine, r#"["a@b.cc","/etc/x"]"#)),

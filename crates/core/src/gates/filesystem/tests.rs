@@ -5,7 +5,7 @@ use core::time::Duration;
 use serde_json::{Value, json};
 
 use super::*;
-use crate::gates::{Part, Place as At};
+use crate::gates::{JudgedPart, Place as At};
 
 fn check(options: &Value, strictness: Strictness, output: &Value) -> Option<String> {
     let mut options = Options::new("gate.filesystem".to_owned(), options.as_object().unwrap());
@@ -13,7 +13,7 @@ fn check(options: &Value, strictness: Strictness, output: &Value) -> Option<Stri
     let clock = || Duration::ZERO;
     let deadline = Deadline::new(&clock, Duration::ZERO);
     let output = output.to_string();
-    let view = View::read(&output, Part::Output, &deadline).unwrap();
+    let view = View::read(&output, JudgedPart::Output, &deadline).unwrap();
     match gate.check(&view, &deadline).unwrap() {
         Finding::Pass => None,
         Finding::Fail(reason) => Some(reason),
@@ -420,7 +420,7 @@ fn links_that_lead_out_of_the_roots_are_outside() {
         let clock = || Duration::ZERO;
         let deadline = Deadline::new(&clock, Duration::ZERO);
         let output = json!({"path": path}).to_string();
-        let view = View::read(&output, Part::Output, &deadline).unwrap();
+        let view = View::read(&output, JudgedPart::Output, &deadline).unwrap();
         gate.check(&view, &deadline).unwrap() == Finding::Pass
     };
     let (lexical, real) = (build(None), build(Some(links)));

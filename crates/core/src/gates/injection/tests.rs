@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::decode::DECODED_BYTES_MAX;
 use super::*;
-use crate::gates::settings::Part;
+use crate::gates::settings::JudgedPart;
 
 fn build(options: &Value, strictness: Strictness) -> Result<Injection, SettingsError> {
     let mut options = Options::new("gate.injection".to_owned(), options.as_object().unwrap());
@@ -30,7 +30,7 @@ fn check(gate: &Injection, output: &Value) -> Finding {
     let clock = || Duration::ZERO;
     let deadline = Deadline::new(&clock, Duration::ZERO);
     let source = output.to_string();
-    let view = View::read(&source, Part::Output, &deadline).unwrap();
+    let view = View::read(&source, JudgedPart::Output, &deadline).unwrap();
     gate.check(&view, &deadline).unwrap()
 }
 
@@ -206,7 +206,7 @@ fn twice_the_text_is_at_most_twice_the_work() {
         };
         let deadline = Deadline::new(&clock, Duration::ZERO);
         let source = json!(text).to_string();
-        let view = View::read(&source, Part::Output, &deadline).unwrap();
+        let view = View::read(&source, JudgedPart::Output, &deadline).unwrap();
         gate.check(&view, &deadline).unwrap();
         looks.get()
     };

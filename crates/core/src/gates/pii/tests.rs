@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use regex::bytes::{Regex, RegexBuilder};
 
 use super::*;
-use crate::gates::Part;
+use crate::gates::JudgedPart;
 
 fn found(text: &str, wanted: u8, balanced: bool) -> u8 {
     let clock = || Duration::ZERO;
@@ -206,7 +206,7 @@ fn kinds_are_named_in_order() {
     let deadline = Deadline::new(&clock, Duration::ZERO);
     let of = |text: &str, wanted| {
         let source = serde_json::json!({ "call": text }).to_string();
-        let view = View::read(&source, Part::Output, &deadline).unwrap();
+        let view = View::read(&source, JudgedPart::Output, &deadline).unwrap();
         Pii { wanted, balanced: false }.check(&view, &deadline).unwrap()
     };
     let fails = |reason: &str| Finding::Fail(reason.to_owned());
@@ -262,7 +262,7 @@ fn a_card_may_be_a_json_number_or_have_a_key_about_cards() {
         (r#"{"card":4111111111111111.5}"#, false, false),
         (r#"{"card":4111111111111111e2}"#, false, false),
     ] {
-        let view = View::read(output, Part::Output, &deadline).unwrap();
+        let view = View::read(output, JudgedPart::Output, &deadline).unwrap();
         for (is_balanced, fails) in [(false, strict), (true, balanced)] {
             let pii = Pii { wanted: CARD, balanced: is_balanced };
             let expected = if fails { finding.clone() } else { Finding::Pass };

@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
-use crate::gates::{Choice, Context, Engine, Place, Settings, Verdict};
+use crate::gates::{Choice, Context, Engine, GateSettings, Place, Verdict};
 use crate::limits::GATE_FINDINGS_MAX;
 
 fn engine(gates: &[&str]) -> Engine {
@@ -15,7 +15,7 @@ fn engine(gates: &[&str]) -> Engine {
         "secrets": {"mode": "redact"},
         "own": {"kind": "secrets", "mode": "redact", "extra": [{"name": "own", "regex": "own-[0-9a-f@.]+", "entropy": 0}]},
     }});
-    let settings: Settings = serde_json::from_value(settings).unwrap();
+    let settings: GateSettings = serde_json::from_value(settings).unwrap();
     let gates: Vec<String> = gates.iter().map(|name| (*name).to_owned()).collect();
     let choice = Choice { gates: Some(&gates), ..Choice::of(Place::Proxy) };
     Engine::new(&settings, &choice, &mut |_| Err("no files in tests".to_owned())).unwrap()

@@ -8,7 +8,7 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use super::*;
-use crate::gates::settings::Part;
+use crate::gates::settings::JudgedPart;
 
 const ANY: &str = "aB3xK9mQ7tR2wZ5yH8nJ4pL6cV1dF0gS";
 const UPPER: &str = "QX7RZ2KWMT5LHN3VJB6YPDCGFQX4RZ7K";
@@ -116,7 +116,7 @@ fn check(secrets: &Secrets, output: &Value) -> Finding {
     let clock = || Duration::ZERO;
     let deadline = Deadline::new(&clock, Duration::ZERO);
     let source = output.to_string();
-    let view = View::read(&source, Part::Output, &deadline).unwrap();
+    let view = View::read(&source, JudgedPart::Output, &deadline).unwrap();
     secrets.check(&view, &deadline).unwrap()
 }
 
@@ -145,7 +145,7 @@ fn spans(secrets: &Secrets, output: &Value) -> Vec<String> {
     let clock = || Duration::ZERO;
     let deadline = Deadline::new(&clock, Duration::ZERO);
     let source = output.to_string();
-    let view = View::read(&source, Part::Output, &deadline).unwrap();
+    let view = View::read(&source, JudgedPart::Output, &deadline).unwrap();
     let found = secrets.matches(&view, &deadline).unwrap();
     let text = |found: &Match| view.text(found.text).get(found.start..found.end).unwrap().to_owned();
     found.iter().map(text).collect()
@@ -372,7 +372,7 @@ fn strides(secrets: &Secrets, text: &str) -> u64 {
     };
     let deadline = Deadline::new(&clock, Duration::ZERO);
     let source = json!(text).to_string();
-    let view = View::read(&source, Part::Output, &deadline).unwrap();
+    let view = View::read(&source, JudgedPart::Output, &deadline).unwrap();
     let before = looks.get();
     secrets.check(&view, &deadline).unwrap();
     looks.get() - before

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 
-use renown_core::reputation::Standing;
+use renown_core::reputation::ReputationSummary;
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use super::{COUNTS, Totals, write};
@@ -50,7 +50,7 @@ impl Replay {
             at: time(row.get(4)?)?,
             passed: row.get(5)?,
             latency: latency(row.get(6)?)?,
-            before: Standing::new(score, eval_count),
+            before: ReputationSummary::new(score, eval_count),
             score: after.0,
             tool: row.get_ref(9)?.as_str_or_null().map_err(damaged("a tool"))?,
             gates: row.get_ref(10)?.as_str().map_err(damaged("gates"))?,

@@ -1,6 +1,6 @@
 //! An agent in the cache of the writer.
 
-use renown_core::reputation::{Evaluation, Tally, WINDOW_SIZE, Window};
+use renown_core::reputation::{Sample, Tally, WINDOW_SIZE, Window};
 use renown_core::time::Timestamp;
 use rusqlite::Connection;
 
@@ -43,7 +43,7 @@ impl CachedAgent {
         &mut self,
         position: Position,
         new: &NewEvaluation,
-        evaluation: Evaluation,
+        evaluation: Sample,
         tally: Tally,
         accepted_at: Timestamp,
     ) {

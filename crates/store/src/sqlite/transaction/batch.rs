@@ -14,7 +14,7 @@ use rusqlite::{Connection, Statement};
 use super::row::{self, Row};
 use super::{Transaction, is_duplicate_id};
 use crate::error::StoreError;
-use crate::evidence::{NewEvaluation, Outcome, Position, RequestKey};
+use crate::evidence::{EvaluationOutcome, NewEvaluation, Position, RequestKey};
 use crate::sqlite::orgs::OrgKey;
 
 /// Numbers of rows per statement, the largest first. The rest of a batch is written one by one.
@@ -53,8 +53,8 @@ impl Transaction<'_> {
         &mut self,
         org: &OrgId,
         evaluations: &[NewEvaluation],
-        request_key: Option<RequestKey<[Outcome]>>,
-    ) -> Result<Vec<Outcome>, StoreError> {
+        request_key: Option<RequestKey<[EvaluationOutcome]>>,
+    ) -> Result<Vec<EvaluationOutcome>, StoreError> {
         let org = self.orgs.get(org)?;
         for new in evaluations {
             // All of them may be of this agent. Counting them would cost more than reading a few windows too early.
@@ -68,7 +68,9 @@ impl Transaction<'_> {
                 }
             }
         }
-        self.keep_reply(request_key, outcomes.as_slice(), org, || Outcome::agents(evaluations, &outcomes))?;
+        self.keep_reply(request_key, outcomes.as_slice(), org, || {
+            EvaluationOutcome::agents(evaluations, &outcomes)
+        })?;
         Ok(outcomes)
     }
 
@@ -78,7 +80,7 @@ impl Transaction<'_> {
         &mut self,
         org: OrgKey,
         group: &[NewEvaluation],
-        outcomes: &mut Vec<Outcome>,
+        outcomes: &mut Vec<EvaluationOutcome>,
     ) -> Result<bool, StoreError> {
         if group.len() == 1 {
             return Ok(false);
@@ -97,7 +99,7 @@ impl Transaction<'_> {
                 return Err(StoreError::Bug("an agent is not cached"));
             };
             agent.add(Position(row.position), row.new, row.evaluation, row.tally, row.accepted_at);
-            outcomes.push(Outcome::Counted { tally: row.tally });
+            outcomes.push(EvaluationOutcome::Counted { tally: row.tally });
         }
         if let Some(last) = rows.last() {
             self.next_position.insert(org, last.position + 1);

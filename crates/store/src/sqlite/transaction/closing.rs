@@ -7,7 +7,7 @@
 //! `check_at` is when an open session is checked. Records move the end of a session later but not `check_at`, so a
 //! session that is checked may not be over yet; then it gets a new `check_at`.
 
-use renown_core::identity::{Event, Part, identity_of};
+use renown_core::identity::{Event, EventPart, identity_of};
 use renown_core::ids::{IdentityId, OrgId, SessionId};
 use renown_core::time::Timestamp;
 use rusqlite::{OptionalExtension, params};
@@ -241,7 +241,7 @@ impl Transaction<'_> {
         }
         let number = self.connection.last_insert_rowid();
         let mut changes = Changes::default();
-        changes.add(identity, event.timestamp.nanos(), event.category, Part::of(event.score_delta));
+        changes.add(identity, event.timestamp.nanos(), event.category, EventPart::of(event.score_delta));
         self.change_sums(&changes, 1)?;
         Ok(number)
     }
@@ -257,7 +257,7 @@ impl Transaction<'_> {
         let Some(row) = rows.next()? else { return Ok(()) };
         let mut changes = Changes::default();
         if row.get(4)? {
-            let part = Part::of(identities::delta(row, 3)?);
+            let part = EventPart::of(identities::delta(row, 3)?);
             changes.add(row.get(0)?, row.get(1)?, identities::category(row, 2)?, part);
         }
         drop(rows);

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use renown_core::identity::{Category, Event, Part};
+use renown_core::identity::{Category, Event, EventPart};
 use renown_core::ids::{IdentityId, OrgId};
 use rusqlite::params;
 
@@ -15,11 +15,11 @@ use crate::sqlite::orgs::OrgKey;
 
 /// The changes of sums by identity, level, number of the span, and category.
 #[derive(Default)]
-pub(super) struct Changes(BTreeMap<(i64, usize, i64, &'static str), Part>);
+pub(super) struct Changes(BTreeMap<(i64, usize, i64, &'static str), EventPart>);
 
 impl Changes {
     /// Adds an event to its minute, hour and day.
-    pub(super) fn add(&mut self, identity: i64, at_ns: i64, category: Category, part: Part) {
+    pub(super) fn add(&mut self, identity: i64, at_ns: i64, category: Category, part: EventPart) {
         for (level, width) in LEVELS_NS.iter().enumerate() {
             let sums =
                 self.0.entry((identity, level, at_ns.div_euclid(*width), category.name())).or_default();
@@ -69,7 +69,7 @@ impl Transaction<'_> {
             }
             recorded.accepted += 1;
             let Event { timestamp, category, score_delta, .. } = &new.event;
-            changes.add(identity, timestamp.nanos(), *category, Part::of(*score_delta));
+            changes.add(identity, timestamp.nanos(), *category, EventPart::of(*score_delta));
             if let Some(agent) = &new.agent {
                 let key = (org, agent.clone());
                 if !self.agents.contains(&key) {

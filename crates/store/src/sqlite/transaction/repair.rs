@@ -3,7 +3,7 @@
 //!
 //! It never changes evidence. A run that has a score keeps it, also if the formula has changed since.
 
-use renown_core::identity::Part;
+use renown_core::identity::EventPart;
 use renown_core::ids::OrgId;
 use renown_telemetry::ledger::Session;
 use rusqlite::params;
@@ -13,7 +13,7 @@ use super::identities::Changes;
 use crate::error::StoreError;
 use crate::evidence::Position;
 use crate::query::rank;
-use crate::runs::Scored;
+use crate::runs::RunScore;
 use crate::sqlite::agents::AgentState;
 use crate::sqlite::mark::{self, LostWrites};
 use crate::sqlite::readers::Deadline;
@@ -80,7 +80,7 @@ impl Transaction<'_> {
         let mut scored = Vec::new();
         while let Some(row) = found.next()? {
             let kept = run(row)?;
-            if let Some(fresh) = Scored::of(kept.report, baseline_of(row, 21)?) {
+            if let Some(fresh) = RunScore::of(kept.report, baseline_of(row, 21)?) {
                 scored.push((kept.position, fresh));
             }
         }
@@ -88,7 +88,7 @@ impl Transaction<'_> {
             "UPDATE agent_run_scores SET score = ?2, completion = ?3, error_rate = ?4, latency = ?5, \
              resource_efficiency = ?6, defaulted = ?7, formula_version = ?8 WHERE run = ?1",
         )?;
-        for (position, Scored { score, axes, defaulted, formula_version, .. }) in &scored {
+        for (position, RunScore { score, axes, defaulted, formula_version, .. }) in &scored {
             let defaulted = serde_json::to_string(defaulted).unwrap_or_default();
             update.execute(params![
                 position.0,
@@ -155,7 +155,7 @@ impl Transaction<'_> {
         let mut changes = Changes::default();
         while let Some(row) = found.next()? {
             let delta = identities::delta(row, 3)?;
-            changes.add(row.get(0)?, row.get(1)?, identities::category(row, 2)?, Part::of(delta));
+            changes.add(row.get(0)?, row.get(1)?, identities::category(row, 2)?, EventPart::of(delta));
         }
         self.change_sums(&changes, 1)
     }

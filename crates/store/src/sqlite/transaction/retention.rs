@@ -8,7 +8,7 @@
 
 use std::collections::HashMap;
 
-use renown_core::identity::Part;
+use renown_core::identity::EventPart;
 use renown_core::reputation::WINDOW_SIZE;
 use renown_core::scorecard::BASELINE_RUNS;
 use renown_core::time::Timestamp;
@@ -114,7 +114,7 @@ impl Transaction<'_> {
                 number,
                 found.event.timestamp.nanos(),
                 found.event.category,
-                Part::of(found.event.score_delta),
+                EventPart::of(found.event.score_delta),
             );
             old.push(found.position.0);
         }

@@ -5,7 +5,7 @@
 
 use std::fmt::Write;
 
-use renown_core::reputation::{Evaluation, Tally};
+use renown_core::reputation::{Sample, Tally};
 use renown_core::time::Timestamp;
 use renown_core::units::Micros;
 use rusqlite::Statement;
@@ -44,7 +44,7 @@ pub(super) struct Row<'e> {
     /// The position of the agent's evaluation before it.
     pub(super) previous: Option<i64>,
     pub(super) new: &'e NewEvaluation,
-    pub(super) evaluation: Evaluation,
+    pub(super) evaluation: Sample,
     /// The agent's sums after it.
     pub(super) tally: Tally,
     pub(super) accepted_at: Timestamp,

@@ -9,7 +9,7 @@ use rusqlite::params;
 use super::Transaction;
 use crate::error::StoreError;
 use crate::evidence::{Position, RequestKey, Salt};
-use crate::runs::{NewRun, Run, Scored, Submitted};
+use crate::runs::{NewRun, Run, RunScore, Submitted};
 use crate::sqlite::agent_cache::AgentKey;
 use crate::sqlite::orgs::OrgKey;
 use crate::sqlite::runs;
@@ -41,7 +41,7 @@ impl Transaction<'_> {
             .map_err(|_| StoreError::Bug("the default workspace is not a valid name"))?;
         let mut run = Run::accepted(new, Position(i64::MAX), self.latest, default);
         let baseline = runs::baseline_at(self.connection, org, &run.workspace, run.finished_at)?;
-        run.scored = Scored::of(run.report, baseline);
+        run.scored = RunScore::of(run.report, baseline);
         let key = (org, run.agent.clone());
         let agent = self.touch_agent(&key)?;
         self.free_run_id(org, &run.id)?;

@@ -5,7 +5,7 @@ use rusqlite::{Connection, OptionalExtension};
 
 use super::{Difference, Verified, differs};
 use crate::error::StoreError;
-use crate::runs::Scored;
+use crate::runs::RunScore;
 use crate::sqlite::runs::{RUN, baseline_of, run};
 
 /// Scores every run again with the formula of this release.
@@ -25,7 +25,7 @@ pub(super) fn compare(
         };
         // A run with another formula version keeps its score.
         if scored.formula_version == FORMULA_VERSION
-            && let Some(fresh) = Scored::of(kept.report, baseline_of(row, 21)?)
+            && let Some(fresh) = RunScore::of(kept.report, baseline_of(row, 21)?)
             && let Some((what, kept_as, fresh)) =
                 differs("the score", &(scored.score, scored.axes), &(fresh.score, fresh.axes))
         {

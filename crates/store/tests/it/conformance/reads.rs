@@ -2,7 +2,9 @@
 
 use renown_core::ids::AgentId;
 use renown_core::reputation::Lifecycle;
-use renown_store::{AgentQuery, AgentSort, EvaluationQuery, NewEvaluation, PublicationChange, Steps, Store};
+use renown_store::{
+    AgentQuery, AgentSort, EvaluationQuery, HistorySteps, NewEvaluation, PublicationChange, Store,
+};
 
 use super::Check;
 use crate::support::{TestClock, at, default_org, evaluation, evaluations, ids, key, wait};
@@ -373,7 +375,7 @@ fn history(store: &dyn Store, _: &TestClock) {
     wait(store.append(&default_org(), mixed(), None)).unwrap();
     // Agent a has the even ones, at 0, −200, … −1000.
     let points = |agent: &str, from, to, count| {
-        let steps = Steps::new(at(from), at(to), count).unwrap();
+        let steps = HistorySteps::new(at(from), at(to), count).unwrap();
         let points = wait(store.history(&default_org(), &agent.parse().unwrap(), steps)).unwrap();
         points.iter().map(|point| (point.at, point.evaluations)).collect::<Vec<_>>()
     };
@@ -381,7 +383,7 @@ fn history(store: &dyn Store, _: &TestClock) {
     assert_eq!(points("a", -650, -350, 3), [(at(-650), 1), (at(-450), 1)]);
     assert_eq!(points("a", 1, 2, 5), []);
     assert_eq!(points("absent", -1000, 0, 5), []);
-    let steps = Steps::new(at(-1000), at(0), 1).unwrap();
+    let steps = HistorySteps::new(at(-1000), at(0), 1).unwrap();
     let all = wait(store.history(&default_org(), &"a".parse().unwrap(), steps)).unwrap();
     // The latest in time is the first accepted: a failure without latency, 250 points of latency and 0.3 of volume.
     assert_eq!((all[0].score, all[0].evaluations), (250, 6));

@@ -15,8 +15,8 @@ use renown_core::reputation::Lifecycle;
 use renown_core::units::Micros;
 use renown_store::memory::Memory;
 use renown_store::{
-    AgentCursor, AgentQuery, AgentSort, EvaluationQuery, NewEvaluation, NewEvaluationId, Outcome, Position,
-    RequestKey, STANDSTILL_MS, Steps, Store, StoreError, StoredEvaluation,
+    AgentCursor, AgentQuery, AgentSort, EvaluationOutcome, EvaluationQuery, HistorySteps, NewEvaluation,
+    NewEvaluationId, Position, RequestKey, STANDSTILL_MS, Store, StoreError, StoredEvaluation,
 };
 
 use super::Subject;
@@ -269,9 +269,12 @@ impl<S: Subject> Walk<S> {
 
     fn history(&mut self) {
         let (org, agent, to) = (self.org(), self.agent(), self.now_ms);
-        let steps =
-            Steps::new(at(to - self.rng.below(90_000_000) as i64), at(to), self.rng.below(50) as u32 + 1)
-                .unwrap();
+        let steps = HistorySteps::new(
+            at(to - self.rng.below(90_000_000) as i64),
+            at(to),
+            self.rng.below(50) as u32 + 1,
+        )
+        .unwrap();
         self.both(|store| wait(store.history(&org, &agent, steps)));
     }
 
@@ -330,9 +333,9 @@ trait Describe {
     fn describe(&self) -> String;
 }
 
-impl Describe for [Outcome] {
+impl Describe for [EvaluationOutcome] {
     fn describe(&self) -> String {
-        format!("{:?}", self.iter().map(Outcome::tally).collect::<Vec<_>>())
+        format!("{:?}", self.iter().map(EvaluationOutcome::tally).collect::<Vec<_>>())
     }
 }
 
@@ -353,9 +356,11 @@ fn plain(evaluation: StoredEvaluation) -> StoredEvaluation {
     StoredEvaluation { position: Position(0), salt: Default::default(), ..evaluation }
 }
 
-fn seen(outcome: Outcome) -> Outcome {
+fn seen(outcome: EvaluationOutcome) -> EvaluationOutcome {
     match outcome {
-        Outcome::Repeated { first, tally } => Outcome::Repeated { first: Box::new(plain(*first)), tally },
-        counted @ Outcome::Counted { .. } => counted,
+        EvaluationOutcome::Repeated { first, tally } => {
+            EvaluationOutcome::Repeated { first: Box::new(plain(*first)), tally }
+        }
+        counted @ EvaluationOutcome::Counted { .. } => counted,
     }
 }

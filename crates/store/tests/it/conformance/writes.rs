@@ -5,7 +5,7 @@ use renown_core::reputation::WINDOW_SIZE;
 use renown_core::time::Timestamp;
 use renown_core::units::Micros;
 use renown_store::{
-    EvaluationQuery, NewEvaluationId, Outcome, REPLIES_KEPT_MS, STANDSTILL_MS, Store, StoreError,
+    EvaluationOutcome, EvaluationQuery, NewEvaluationId, REPLIES_KEPT_MS, STANDSTILL_MS, Store, StoreError,
 };
 
 use super::Check;
@@ -39,8 +39,8 @@ fn other() -> OrgId {
     "other".parse().unwrap()
 }
 
-fn counted(outcomes: &[Outcome]) -> Vec<bool> {
-    outcomes.iter().map(|outcome| matches!(outcome, Outcome::Counted { .. })).collect()
+fn counted(outcomes: &[EvaluationOutcome]) -> Vec<bool> {
+    outcomes.iter().map(|outcome| matches!(outcome, EvaluationOutcome::Counted { .. })).collect()
 }
 
 fn seen_at_once(store: &dyn Store, _: &TestClock) {
@@ -86,7 +86,7 @@ fn once_in_a_batch(store: &dyn Store, _: &TestClock) {
     let outcomes = wait(store.append(&default_org(), batch, None)).unwrap();
     assert_eq!(counted(&outcomes), [true, true, false, false]);
     for (index, tally_of_named) in [(2, 1), (3, 0)] {
-        let Outcome::Repeated { first, tally } = &outcomes[index] else { panic!("{index}") };
+        let EvaluationOutcome::Repeated { first, tally } = &outcomes[index] else { panic!("{index}") };
         let seen = (first.agent.as_str(), first.passed, first.standing.eval_count, tally.evaluations());
         assert_eq!(seen, ("a", true, 1, tally_of_named), "{index}");
     }
@@ -105,7 +105,7 @@ fn once_across_batches(store: &dyn Store, clock: &TestClock) {
     wait(store.append(&default_org(), vec![evaluation("a", "y")], None)).unwrap();
     clock.turn(5000);
     let outcomes = wait(store.append(&default_org(), vec![evaluation("b", "x")], None)).unwrap();
-    let Outcome::Repeated { first, tally } = &outcomes[0] else { panic!("counted twice") };
+    let EvaluationOutcome::Repeated { first, tally } = &outcomes[0] else { panic!("counted twice") };
     let seen =
         (first.agent.as_str(), first.passed, &*first.gates, first.standing.eval_count, first.accepted_at);
     assert_eq!(
@@ -152,7 +152,7 @@ fn unknown_organization(store: &dyn Store, _: &TestClock) {
     refused(wait(store.agents(&org, renown_store::AgentQuery::default())));
     refused(wait(store.saved_reply(&org, "k")));
     refused(wait(store.revoke_key(&org, key("other", 1).id)));
-    let steps = renown_store::Steps::new(at(0), at(1), 1).unwrap();
+    let steps = renown_store::HistorySteps::new(at(0), at(1), 1).unwrap();
     refused(wait(store.history(&org, &agent, steps)));
     wait(store.create_key(key("other", 1), None)).unwrap();
     assert_eq!(ids(store, &org).len(), 0);

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::Command;
 
 use renown_store::sqlite::{FILE, Reader, Sqlite};
-use renown_store::{Outcome, Store, StoreError};
+use renown_store::{EvaluationOutcome, Store, StoreError};
 
 use super::{block_writer, on_small_disk};
 use crate::support::{
@@ -71,7 +71,7 @@ fn a_full_disk_fails_writes_and_loses_nothing() {
         // A refused write was not counted, so it counts now.
         let batch = evaluations("a", &format!("{round}-{number}"), 50);
         let outcomes = wait(store.append(&org, batch, None)).unwrap();
-        assert!(outcomes.iter().all(|outcome| matches!(outcome, Outcome::Counted { .. })));
+        assert!(outcomes.iter().all(|outcome| matches!(outcome, EvaluationOutcome::Counted { .. })));
         counted += 50;
         assert_eq!(ids(&*store, &org).len(), counted + counted_others);
         wait(store.ready()).unwrap();

@@ -10,8 +10,8 @@ use renown_core::session_metrics::{Signals, Trace};
 use renown_core::units::Unit;
 use renown_store::sqlite::{FILE, Reader, Sqlite};
 use renown_store::{
-    AdminStore, AgentQuery, AgentSort, IdentityStore, NewSignals, NewTrace, PublicationChange, Retention,
-    RunStore, SessionStore, Steps, Store, StoreError,
+    AdminStore, AgentQuery, AgentSort, HistorySteps, IdentityStore, NewSignals, NewTrace, PublicationChange,
+    Retention, RunStore, SessionStore, Store, StoreError,
 };
 use renown_telemetry::ledger::Session;
 
@@ -128,7 +128,7 @@ fn answered(dir: &Path) -> Result<String, StoreError> {
         text.push(format!("{:?} {:?}", wait(store.settings(&org))?, wait(store.tombstones(&org))?));
         for agent in ["agent-0", "agent-1", "busy", "named"] {
             let agent = agent.parse().unwrap();
-            let steps = Steps::new(at(-200_000), at(600_000), 16).unwrap();
+            let steps = HistorySteps::new(at(-200_000), at(600_000), 16).unwrap();
             let identity = identity_of(&org, &agent);
             text.push(format!(
                 "{:?} {:?} {:?} {:?} {:?}\n",

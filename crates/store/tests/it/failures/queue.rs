@@ -1,6 +1,6 @@
 //! A blocked writer: the queue fills, the store is dropped, the reply of a caller panics.
 
-use renown_store::{Outcome, RequestKey, Store, StoreError};
+use renown_store::{EvaluationOutcome, RequestKey, Store, StoreError};
 
 use super::block_writer;
 use crate::support::{Scratch, TestClock, default_org, evaluation, ids, key, open, verify, wait};
@@ -30,7 +30,7 @@ fn a_full_queue_refuses_and_loses_nothing() {
     drop(release);
     wait(blocked).unwrap();
     for reply in waiting {
-        assert!(matches!(wait(reply).unwrap()[..], [Outcome::Counted { .. }]));
+        assert!(matches!(wait(reply).unwrap()[..], [EvaluationOutcome::Counted { .. }]));
     }
     assert_eq!(ids(&*store, &default_org()).len(), accepted + 1);
     wait(store.append(&default_org(), new(accepted), None)).unwrap();
@@ -58,7 +58,7 @@ fn queued_writes_are_written_when_the_store_is_dropped() {
 fn a_write_that_panics_fails_alone_or_with_its_transaction() {
     let scratch = Scratch::new("broken-write");
     let store = open(scratch.path(), &TestClock::at_noon());
-    let broken = || RequestKey::<[Outcome]> {
+    let broken = || RequestKey::<[EvaluationOutcome]> {
         org: default_org(),
         key: "k".to_owned(),
         fingerprint: [0; 32],

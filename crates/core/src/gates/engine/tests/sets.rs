@@ -60,7 +60,7 @@ fn the_guard_skips_only_the_auction_gates() {
 #[test]
 fn the_set_evaluate_cannot_redact() {
     let build = |settings: Value, place| {
-        let settings: Settings = serde_json::from_value(settings).unwrap();
+        let settings: GateSettings = serde_json::from_value(settings).unwrap();
         Engine::new(&settings, &Choice::of(place), &mut |_| Err(String::new())).map(|_| ())
     };
     let mask = json!({"mask": {"kind": "secrets", "mode": "redact"}});

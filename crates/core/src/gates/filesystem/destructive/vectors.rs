@@ -141,7 +141,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::gates::Part;
+    use crate::gates::JudgedPart;
     use crate::gates::text::View;
 
     #[test]
@@ -165,7 +165,7 @@ mod tests {
             (json!({"arguments": {"path": "x", "mode": "y"}}), vec![]),
         ] {
             let source = output.to_string();
-            let view = View::read(&source, Part::Output, &deadline).unwrap();
+            let view = View::read(&source, JudgedPart::Output, &deadline).unwrap();
             let mut vectors = Vectors::default();
             let mut found: Vec<String> =
                 view.texts().flat_map(|text| vectors.next(text, &deadline).unwrap()).collect();

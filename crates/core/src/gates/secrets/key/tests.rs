@@ -4,7 +4,7 @@ use core::time::Duration;
 
 use serde_json::{Value, json};
 
-use crate::gates::{Choice, Context, Engine, Place, Settings};
+use crate::gates::{Choice, Context, Engine, GateSettings, Place};
 
 const KINDS: [&str; 4] = ["RSA PRIVATE KEY", "PRIVATE KEY", "OPENSSH PRIVATE KEY", "PGP PRIVATE KEY BLOCK"];
 
@@ -26,7 +26,7 @@ fn key(kind: &str, lines: usize) -> Vec<String> {
 
 /// Returns the reason of the gate and the redacted output.
 fn redacted(output: &Value) -> (Option<String>, String) {
-    let settings: Settings =
+    let settings: GateSettings =
         serde_json::from_value(json!({"gate": {"secrets": {"mode": "redact"}}})).unwrap();
     let gates = ["secrets".to_owned()];
     let choice = Choice { gates: Some(&gates), ..Choice::of(Place::Proxy) };

@@ -3,7 +3,7 @@
 use renown_core::ids::AgentId;
 use renown_core::time::Day;
 use renown_store::days::{DaySums, Last};
-use renown_store::{AgentDays, AgentEvidence, Change, OrgOverview, Position};
+use renown_store::{AgentDays, AgentEvidence, OrgOverview, Position, ScoreChange};
 
 use super::{Subject, Walk};
 use crate::support::{at, wait};
@@ -43,7 +43,7 @@ impl<S: Subject> Walk<S> {
         self.both(|store| {
             let OrgOverview { agents, days, activity, rises, falls, gates } =
                 wait(store.overview(&org, day))?;
-            let change = |change: Change| Change { sums: plain(change.sums), ..change };
+            let change = |change: ScoreChange| ScoreChange { sums: plain(change.sums), ..change };
             let [rises, falls] = [rises, falls].map(|changes| changes.into_iter().map(change).collect());
             Ok(OrgOverview { agents, days, activity, rises, falls, gates })
         });
