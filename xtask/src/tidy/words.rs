@@ -23,13 +23,7 @@ const PATTERNS: [(&str, &str); 10] = [
 ];
 
 /// Folders that were written before this check and still have to be reworded.
-const PENDING: [&str; 5] = [
-    "crates/proxy/",
-    "crates/server/",
-    "crates/store/",
-    "sdk/",
-    "xtask/",
-];
+const PENDING: [&str; 5] = ["crates/proxy/", "crates/server/", "crates/store/", "sdk/", "xtask/"];
 
 /// Files that may use any word, and why.
 const ALLOWED: [(&str, &str); 1] = [(
