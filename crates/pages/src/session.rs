@@ -24,6 +24,7 @@ use renown_view::sessions::{CostSource, SessionReport, UNKNOWN_MASQUE, kind_name
 use renown_view::{RecordView, SessionDetail};
 
 use crate::lists::{self, Name};
+use crate::sessions::has_evidence;
 use crate::text::{self, Form};
 use crate::{Shell, units};
 use chart::Chart;
@@ -148,7 +149,7 @@ impl View<'_> {
     }
 
     fn has(&self, evidence: &str) -> bool {
-        self.report.is_some_and(|report| !report.coverage.missing.contains(&evidence))
+        has_evidence(self.report, evidence)
     }
 }
 

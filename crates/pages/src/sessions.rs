@@ -111,6 +111,11 @@ fn recommendation(session: &SessionView<'_>) -> Option<Recommendation> {
     session.performance.as_ref().map(|report| report.performance.0.recommendation)
 }
 
+/// Returns whether a session has evidence of a kind, such as `cost`. Without it, a page shows a dash and not the formula's default.
+pub(crate) fn has_evidence(report: Option<&SessionReport<'_>>, evidence: &str) -> bool {
+    report.is_some_and(|report| !report.coverage.missing.contains(&evidence))
+}
+
 /// A row of the table.
 struct Row<'a> {
     session: &'a SessionView<'a>,
@@ -133,9 +138,8 @@ impl<'a> Row<'a> {
         self.report.map_or("–", |report| kind_name(report.agent))
     }
 
-    /// Whether the session has evidence of this kind.
     fn has(&self, evidence: &str) -> bool {
-        self.report.is_some_and(|report| !report.coverage.missing.contains(&evidence))
+        has_evidence(self.report, evidence)
     }
 
     fn metrics(&self) -> [(&'static str, &MetricSummary); 2] {

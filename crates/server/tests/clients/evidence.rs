@@ -301,3 +301,18 @@ async fn open_pages_are_notified_of_telemetry_and_runs() {
         };
     }
 }
+
+#[tokio::test]
+async fn the_page_of_an_agent_shows_a_dash_for_a_cost_that_was_not_reported() {
+    let server = start(Limits::default(), system_clock()).await;
+    let mut log = telemetry("frugal", "Bash");
+    // Only the prompt: no tool and no cost was reported.
+    let records = log.pointer_mut("/resourceLogs/0/scopeLogs/0/logRecords").and_then(Value::as_array_mut);
+    records.unwrap().truncate(1);
+    post(&server, &server.secret, "/otlp/v1/logs", &log).await;
+    let cookie = log_in(&server, &server.secret).await;
+    let (status, _, body) = get(&server, "/agents/frugal", &cookie).await;
+    assert_eq!(status, 200, "{body}");
+    assert!(body.contains("no cost was reported") && body.contains("no tool call was reported"), "{body}");
+    assert!(!body.contains("$0") && !body.contains("0 of 0"), "{body}");
+}
