@@ -188,7 +188,7 @@ fn an_invalid_backup_is_rejected_and_nothing_is_created() {
     for (file, message) in [
         (text.as_str(), "is not a database of Renown"),
         (&other, "is not a database of Renown"),
-        (&cut, "the database"),
+        (&cut, "SQLite error: database disk image is malformed"),
         (&wrong, "the score is stored as 1"),
         (&empty, "there is no database"),
         (&scratch.at("missing.db"), "there is no database at"),
