@@ -226,8 +226,7 @@ export class Http {
     return { target, init: { method: request.method, headers, body } };
   }
 
-  #call({ target, init }: { target: string; init: RequestInit }, limit: AbortSignal, signal: AbortSignal | undefined):
-  #Promise<Response> {
+  #call({ target, init }: { target: string; init: RequestInit }, limit: AbortSignal, signal: AbortSignal | undefined): Promise<Response> {
     return this.raw(target, { ...init, signal: either(limit, signal) });
   }
 
