@@ -114,7 +114,7 @@ impl View<'_> {
         let filter = &self.page.filter;
         let gate = match (filter.gate, filter.passed) {
             ("", _) => None,
-            (gate, Some(false)) => Some(format!("that gate {gate} failed")),
+            (gate, Some(false)) => Some(format!("failed by gate {gate}")),
             (gate, _) => Some(format!("with gate {gate}")),
         };
         let verdict = match filter.passed {
