@@ -3,14 +3,14 @@
 //! | kind | condition | order |
 //! |---|---|---|
 //! | fell today | the score fell by [`FALL_SHOWN`] points or more on this UTC day | the largest fall first |
-//! | new failing gate | a gate failed today and on none of the seven days before, and there were evaluations on them | the most failures first |
+//! | new failing gate | a gate failed today and on none of the seven days before, and there were evaluations on at least one of these days | the most failures first |
 //! | below threshold | a shown score is below the threshold of the server | the lowest first |
 //!
-//! A fall whose worst gate is new is one item, not two. Small falls are not shown: one failure after a long streak
-//! costs up to 200 points, and fifty passes bring them back.
+//! A fall whose worst gate is new is one item, not two. Falls of fewer than [`FALL_SHOWN`] points are
+//! not shown. The inputs must already be in the order of the last column.
 
 use renown_core::ids::AgentId;
-use renown_view::overview::{CHANGES_SHOWN, ChangeRow, FailingGate};
+use renown_view::overview::{CHANGES_SHOWN, ChangeRow, FailingGate, GATE_DAYS};
 use renown_view::{AgentRow, EvaluationView, Overview};
 
 /// Number of points that an agent has to fall in a day to be shown.
@@ -18,9 +18,6 @@ pub const FALL_SHOWN: i64 = 50;
 
 /// Maximum number of items.
 pub const SHOWN: usize = 3;
-
-/// A failing gate is new if it did not fail for this many days before.
-const NEW_AFTER_DAYS: u32 = 7;
 
 /// The reason why something needs attention.
 #[derive(Clone, Debug)]
@@ -70,7 +67,7 @@ pub fn choose(
     has_more: bool,
     threshold: u32,
 ) -> (Vec<Cause>, Count) {
-    let week = overview.day.back(NEW_AFTER_DAYS);
+    let week = overview.day.back(GATE_DAYS);
     let has_past = overview
         .days
         .iter()
@@ -86,8 +83,8 @@ pub fn choose(
     let is_in_fall = |gate: &FailingGate| falls.iter().any(|fall| fall.gate.as_deref() == Some(&*gate.gate));
     let new_gates = overview.failing_gates.iter().filter(|gate| is_new_gate(gate) && !is_in_fall(gate));
     causes.extend(new_gates.cloned().map(Cause::NewGate));
-    let fell = |row: &&AgentRow| !falls.iter().any(|fall| fall.agent_id == row.agent_id);
-    let below = lowest.iter().filter(|row| row.score < threshold).filter(fell);
+    let did_not_fall = |row: &&AgentRow| !falls.iter().any(|fall| fall.agent_id == row.agent_id);
+    let below = lowest.iter().filter(|row| row.score < threshold).filter(did_not_fall);
     causes.extend(below.cloned().map(|row| Cause::Below(Box::new(row))));
     let is_minimum =
         falls.len() >= CHANGES_SHOWN || has_more && lowest.last().is_some_and(|last| last.score < threshold);
@@ -96,12 +93,12 @@ pub fn choose(
     (causes, count)
 }
 
-/// What the failed evaluations of an agent have in common.
+/// The common tool and the latest reason of the evaluations that a gate failed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct InCommon {
-    /// Tool of all of them.
+    /// Tool of all of them; `None` if there is only one evaluation, or if they differ.
     pub tool: Option<String>,
-    /// Most recent reason of the gate.
+    /// Reason of the latest failure, if it has one.
     pub reason: Option<String>,
 }
 

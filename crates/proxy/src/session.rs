@@ -191,7 +191,7 @@ impl ProxySession {
         effects
     }
 
-    /// Handles a message of the server. Anything but exactly one message or batch is dropped.
+    /// Handles a message of the server. Bytes that are neither one message nor one batch are dropped, unless they are blank or the proxy only observes.
     pub fn from_server(&mut self, bytes: &[u8], host: &dyn Host) -> Effects {
         let mut effects = Effects::default();
         let (body, end) = split_newline(bytes);
@@ -318,7 +318,7 @@ impl ProxySession {
         Some(format!("{} definition changed: {}", kind.word(), change.names()))
     }
 
-    /// Adds a warning, unless the session already had the same one.
+    /// Adds a warning, unless the session already has the same one or [`WARNINGS_MAX`] others.
     fn warn(&mut self, effects: &mut Effects, warning: String) {
         if self.warned.len() < WARNINGS_MAX && self.warned.insert(warning.clone()) {
             effects.warnings.push(warning);

@@ -3,13 +3,14 @@
 //! ```text
 //! PARENT/<id>/lock                locked while the process lives
 //! PARENT/<id>/0000000001.spool    lines: CRC-32 as eight hex digits, a blank, the verdict, a newline
-//! PARENT/<id>/read                end of the verdicts that the server has: segment and offset
+//! PARENT/<id>/read                end of what is finished (accepted, rejected, discarded or damaged): segment and offset
 //! ```
 //!
 //! Every process has its own folder, so processes never wait for each other. An unlocked spool belongs to a dead
-//! process; the next process adopts it. A line is written immediately. The owner of the spool syncs once per second.
-//! A line that was torn by a crash has a wrong checksum and is skipped. `read` only saves requests: without it,
-//! verdicts are sent again, which is harmless.
+//! process; the next process adopts it. A line is written immediately, but synced only once per
+//! second, by the owner of the spool.
+//! A line that was torn by a crash has a wrong checksum and is skipped. `read` only avoids
+//! sending verdicts twice: without it they are sent again, which is harmless.
 
 use std::collections::VecDeque;
 use std::fs::{self, File, OpenOptions};
@@ -147,7 +148,7 @@ impl Spool {
         Ok(Some(spool))
     }
 
-    /// Writes a verdict. After an error, the spool is unchanged.
+    /// Writes a verdict. After an error, the verdict is not in the spool; a torn line or an empty segment may stay.
     pub fn append(&mut self, verdict: &EncodedVerdict) -> io::Result<()> {
         let line = format!("{:08x} {}\n", crc32fast::hash(verdict.json().as_bytes()), verdict.json());
         let full = self.segments.back().is_none_or(|last| last.bytes >= SEGMENT_BYTES);
@@ -276,7 +277,8 @@ impl Spool {
         fs::write(self.dir.join("read"), format!("{} {}\n", self.read.segment, self.read.offset))
     }
 
-    /// Deletes the oldest segment. Returns the number of verdicts in it.
+    /// Deletes the oldest segment. Returns the number of its verdicts that were waiting; in an adopted segment, damaged
+    /// lines count too.
     pub fn discard_oldest(&mut self) -> io::Result<u64> {
         let Some(oldest) = self.segments.front() else { return Ok(0) };
         let end = Position { segment: oldest.number, offset: oldest.bytes };
@@ -309,7 +311,7 @@ impl Spool {
     }
 
     fn remove(&self) {
-        // If this fails, an empty folder stays, which the next process removes.
+        // If this fails, the folder may stay. The next process removes it if its `lock` is still there.
         let _ = fs::remove_dir_all(&self.dir);
     }
 

@@ -55,7 +55,7 @@ pub(crate) struct DayInput<'a> {
     pub(crate) at: Timestamp,
     pub(crate) passed: bool,
     pub(crate) latency: Micros,
-    /// The agent's standing before it.
+    /// The agent's reputation before it.
     pub(crate) before: ReputationSummary,
     /// The agent's score after it.
     pub(crate) score: u32,
@@ -182,7 +182,8 @@ impl DaySums {
         self.top_position = self.top_position.max(other.top_position);
     }
 
-    /// Returns the change of the score on this day; `None` if the agent was calibrating when the day began.
+    /// Returns the change of the score on this day; `None` if the agent was calibrating before the first accepted
+    /// evaluation of the day.
     pub fn change(&self) -> Option<i64> {
         self.score_before.map(|before| i64::from(self.last.score) - i64::from(before))
     }
@@ -264,7 +265,7 @@ fn failed_gates(gates: &str) -> Vec<Box<str>> {
 pub struct AgentDay {
     /// Sums of its evaluations.
     pub sums: DaySums,
-    /// What failed.
+    /// Failures by gate, and evaluations by tool.
     pub parts: DayParts,
 }
 

@@ -5,9 +5,9 @@ use std::collections::BTreeSet;
 use renown_core::decimal::Decimal;
 use renown_core::ids::AgentId;
 use renown_core::time::Day;
-pub use renown_store::CHANGES_SHOWN;
 use renown_store::days::DayCounts;
 use renown_store::{Activity, GateFailures, OrgOverview, ScoreChange};
+pub use renown_store::{CHANGES_SHOWN, GATE_DAYS};
 use serde::Serialize;
 use utoipa::ToSchema;
 

@@ -24,10 +24,11 @@ use crate::error::{ApiError, Code};
 /// The largest body that is parsed on the thread of its request.
 const INLINE_BYTES_MAX: usize = 256 * 1024;
 
-/// The largest text that is parsed in one step. In a larger text records are counted during parsing, so that it stops at [`RECORDS_MAX`].
+/// The largest text that is parsed in one step. A larger text is parsed in parts: the batch is emptied whenever
+/// it has more than [`RECORDS_MAX`] records, and the body is refused at the end.
 const UNCHECKED_BYTES_MAX: usize = 64 * 1024;
 
-/// Maximum number of records in a body. A record of two bytes may need a hundred times as much memory.
+/// Maximum number of records in a body. A record of two bytes may need 200 bytes of memory.
 pub(super) const RECORDS_MAX: usize = 150_000;
 
 /// How many large bodies are parsed at the same time.

@@ -146,7 +146,8 @@ impl AgentCache {
             .collect()
     }
 
-    /// Returns the first evaluation of each organization that is not settled, of agents with numbers up to `up_to`.
+    /// Returns, for each organization, the position of its first evaluation that is not settled. Looks only at agents
+    /// whose number is at most `up_to`.
     pub(super) fn first_unsettled(&self, up_to: i64) -> HashMap<OrgKey, Position> {
         let mut firsts = HashMap::new();
         let behind: Vec<(OrgKey, Position)> = self.collect(|(org, _), unsettled| {

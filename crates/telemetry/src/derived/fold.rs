@@ -5,15 +5,16 @@
 //! ```
 //!
 //! A step that arrives in the order of (time, sequence) costs O(1). **A late step** belongs before steps that are no
-//! longer stored one by one. It is added exactly if the entries tell how the result changes:
+//! longer stored one by one. It is added only if the entries tell the exact new result. A *streak* is a
+//! number of consecutive failures of one tool:
 //!
 //! | late step | is added |
 //! |---|---|
 //! | among the latest 32 | always |
 //! | a call that did not fail, in an older trace | if that trace has no streak longer than 1, so there is no streak to split |
 //! | a failing call, in an older trace | if no call of that trace failed, so there is no streak to join |
-//! | a prompt among older steps | if the trace that it ends has no call after it |
-//! | an earlier span of an OTLP trace that counts as a prompt | if there is no step between the two; so a root span may arrive last |
+//! | a prompt in an older trace | if that trace has no call after the time of the prompt |
+//! | a span that is earlier than the span that now counts as the prompt of its OTLP trace | if no step lies between the two spans; so a root span may arrive last |
 //!
 //! Any other late step makes the fold **stale**: it has no traces until it is rebuilt from all records
 //! ([`TraceRebuilder`]). A session with too many traces is stale, too. A fold that is not stale depends only on the set
@@ -68,7 +69,7 @@ impl FoldedTraces {
         }
     }
 
-    /// Returns the traces of the scored OTLP signal, each with its start. Returns `None` if they are stale.
+    /// Returns the traces of `signal` (log records or spans), each with its start. Returns `None` if they are stale.
     pub fn traces(&self, signal: Signal, session: &str) -> Option<Vec<(Option<Timestamp>, Trace)>> {
         let Side::Exact(fold) = self.side(signal) else { return None };
         let named = fold.shown().into_iter().filter_map(|(number, started_at, signals)| {
@@ -133,7 +134,7 @@ impl TraceRebuilder {
         }
     }
 
-    /// Returns the fold of all records and the traces of the scored OTLP signal. The traces are returned even if
+    /// Returns the fold of all records and the traces of `signal` (log records or spans). The traces are returned even if
     /// there are too many to fold.
     pub fn finish(
         mut self,

@@ -4,22 +4,23 @@
 //! |---|---|
 //! | `rm-recursive-force` | rm with `-r`, `-R` or `--recursive`, and `-f` or `--force`; long names may be abbreviated |
 //! | `rm-root` | rm, recursive, on `/ /* ~ $HOME . .. *` or a drive; rm with `--no-preserve-root` |
-//! | `find-delete` | find with `-delete`, with rm by `-exec`, or piped to `xargs rm` |
+//! | `find-delete` | find with `-delete`, with `-exec rm`, or piped to `xargs rm` |
 //! | `mkfs` | mkfs, mkfs.*, mke2fs, `wipefs -a`, `format X:` |
 //! | `dd-device` | dd with `of=/dev/…`, except null, zero, stdout, stderr, tty, fd |
 //! | `device-write` | shred, tee or `>` on a disk |
 //! | `mode-root` | chmod or chown `-R` on `/` or a system directory |
 //! | `fork-bomb` | a function that calls itself twice, see `destructive/bomb.rs` |
-//! | `win-delete` | del or erase with `/s` and `/q` or `/f`; rd or rmdir `/s /q`; Remove-Item or an alias `-Recurse -Force` |
+//! | `win-delete` | del or erase with `/s` and (`/q` or `/f`); rd or rmdir with `/s` and `/q`; Remove-Item or an alias with `-Recurse` and `-Force` |
 //!
 //! Drives, `format` and `win-delete` count only with the option `windows`.
 //!
 //! A command may also be given as a list of words, see `destructive/vectors.rs`.
 //!
 //! Strict: a command may begin at any word, also inside quotes. Balanced: a command begins only where a shell begins
-//! one: at the start of a line, after a prompt, after a separator, and in a substitution. In balanced mode rm and
-//! find pass if every operand is relative (but not `.`, `..` or `*`), in a root or below `/tmp`. What `xargs` and
-//! `find -exec` pass to rm is allowed if the operands of find are. mkfs without an operand passes too.
+//! one: at the start of a line, after a prompt, after a separator, and in a substitution. In balanced mode, rm and
+//! find pass if every path may be deleted: it is relative (but not `.`, `..` or `*`), in an allowed directory, or below
+//! `/tmp`. Paths that `xargs` or `find -exec` give to rm are allowed if all paths of that find are allowed. mkfs without
+//! an operand passes too.
 
 mod bomb;
 mod facts;

@@ -22,8 +22,9 @@ use crate::sqlite::orgs::OrgKey;
 use crate::sqlite::rows::damaged;
 use crate::sqlite::{identities, rows};
 
-/// How many times more sessions are checked while none of them is over.
-const LOOKS_MAX: usize = 20;
+/// Maximum number of batches of open sessions that one call checks. It stops at the first batch after which there are closed
+/// sessions to return.
+const BATCHES_MAX: usize = 20;
 
 /// An open session to check.
 struct DueSession {
@@ -46,19 +47,19 @@ impl DueSession {
 }
 
 impl Transaction<'_> {
-    /// Closes some of the sessions that are over.
+    /// Closes some of the sessions that are over. Also returns those that were closed early.
     pub(in crate::sqlite) fn close_sessions(&mut self) -> Result<Vec<Closed>, StoreError> {
         let mut closed = self.closed_early.clone();
         self.returned_early = closed.len();
         self.closing_cost = 0;
-        // Sessions that are not over may come before others that are.
-        for _ in 0..LOOKS_MAX {
+        // A batch may contain only sessions that are not over, while a later batch contains one that is.
+        for _ in 0..BATCHES_MAX {
             let due_sessions = self.due_sessions(self.latest.millis(), CLOSED_AT_ONCE)?;
-            for due_sessions in &due_sessions {
+            for due in &due_sessions {
                 if self.closing_cost >= COST_OF_CLOSING_MAX {
                     break;
                 }
-                closed.extend(self.close_if_over(due_sessions, false)?);
+                closed.extend(self.close_if_over(due, false)?);
             }
             if !closed.is_empty() || due_sessions.is_empty() {
                 break;
@@ -80,13 +81,9 @@ impl Transaction<'_> {
     }
 
     /// Closes a session that is over, or any session if `is_forced`. Otherwise saves when to check it again.
-    fn close_if_over(
-        &mut self,
-        due_sessions: &DueSession,
-        is_forced: bool,
-    ) -> Result<Option<Closed>, StoreError> {
-        let Some((org, key)) = due_sessions.parsed()? else {
-            return self.set_check_at(due_sessions.number, None).map(|()| None);
+    fn close_if_over(&mut self, due: &DueSession, is_forced: bool) -> Result<Option<Closed>, StoreError> {
+        let Some((org, key)) = due.parsed()? else {
+            return self.set_check_at(due.number, None).map(|()| None);
         };
         let cached = match self.sessions.remove(&key) {
             None => match self.load_session(&key) {
@@ -96,9 +93,9 @@ impl Transaction<'_> {
             },
             cached => cached,
         };
-        // A session of an erased agent is invisible and will be deleted.
+        // The session is damaged, or its agent is erased: it is not checked again.
         let Some(mut cached) = cached else {
-            return self.set_check_at(due_sessions.number, None).map(|()| None);
+            return self.set_check_at(due.number, None).map(|()| None);
         };
         let over_at = over_at(cached.last_event, cached.last_seen);
         let closed = if is_forced || over_at <= self.latest {
@@ -139,9 +136,9 @@ impl Transaction<'_> {
         Ok(Closed { org: org.clone(), session: key.1.clone(), agent })
     }
 
-    /// Moves times back to `now`, after the clock was ahead for a while. Later times become `now`, so that no
-    /// session waits for them to be closed, and no reply to be deleted. A session that became a reputation event
-    /// keeps its end, because the event may follow from it.
+    /// Moves times back to `now`, after the clock was ahead for a while. Every stored time after `now` becomes
+    /// `now`: otherwise sessions would be closed, and replies deleted, too late. A session that became a reputation event
+    /// keeps its `closed_at`, because the event may contain that time.
     pub(super) fn move_times_back(&mut self, now: Timestamp) -> Result<(), StoreError> {
         self.begin_untimed()?;
         for (update, limit) in [
@@ -170,23 +167,23 @@ impl Transaction<'_> {
             };
             self.open_sessions = Some(open);
             let Some(excess) = open.checked_sub(OPEN_MAX).filter(|excess| *excess > 0) else { return Ok(()) };
-            // The first session to check may have received something since: then it is not the one that has been
-            // idle for longest.
-            for due_sessions in self.due_sessions(i64::MAX, excess)? {
-                let is_check_exact = self.is_check_exact(&due_sessions)?;
-                let closed = self.close_if_over(&due_sessions, is_check_exact)?;
+            // A session may have received records after its `check_at` was set. Then it is not the one that has been idle
+            // for longest, and only gets a new `check_at`.
+            for due in self.due_sessions(i64::MAX, excess)? {
+                let is_check_exact = self.is_check_exact(&due)?;
+                let closed = self.close_if_over(&due, is_check_exact)?;
                 self.closing_early.extend(closed);
             }
         }
     }
 
-    /// Returns whether the `check_at` of a session is the time when it is over.
-    fn is_check_exact(&mut self, due_sessions: &DueSession) -> Result<bool, StoreError> {
+    /// Returns whether the `check_at` of a session is at or after the time when it is over.
+    fn is_check_exact(&mut self, due: &DueSession) -> Result<bool, StoreError> {
         let mut select = self
             .connection
             .prepare_cached("SELECT check_at, last_ns, last_seen FROM sessions WHERE session = ?1")?;
         let (check_at, last_ns, last_seen): (i64, i64, i64) =
-            select.query_row([due_sessions.number], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
+            select.query_row([due.number], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
         Ok(over_at(rows::nanos(last_ns)?, rows::time(last_seen)?).millis() <= check_at)
     }
 
