@@ -10,11 +10,13 @@ import threading
 import time
 from typing import Any
 
+import httpx
 import pytest
 from conftest import ROOT, Server
 from fake import ACCEPTED, LIMITED, OVERLOADED, UNAVAILABLE, Fake
 
 from renown import AsyncClient, Client, Engine, RenownError, StreamEvent
+from renown._http import _retry_after
 
 OK = (200, {"status": "ok", "version": "1"}, {})
 EVENT: Any = {"agent_id": "a", "passed": True, "total_latency_ms": 1}
@@ -192,6 +194,8 @@ def test_retry_after_is_obeyed() -> None:
         start = time.monotonic()
         client.health()
         assert time.monotonic() - start >= 1
+    for value, expected in [("1.5", 1.5), ("-3", 0.0), ("nan", None), ("inf", None), ("soon", None)]:
+        assert _retry_after(httpx.Response(429, headers={"Retry-After": value})) == expected, value
 
 
 @pytest.mark.parametrize("way", ["sync", "async"])
@@ -230,6 +234,9 @@ def test_an_invalid_argument_is_not_sent_and_an_invalid_reply_is_an_error(way: s
         for key in ["a\nb", "\u00e9"]:
             with pytest.raises(ValueError, match="idempotency_key: "):
                 outcome(way, lambda client: client.ingest(events=[EVENT], idempotency_key=key), fake.url)
+        for agent in ["", ".", ".."]:
+            with pytest.raises(ValueError, match="agent_id: .*expected a name"):
+                outcome(way, lambda client: client.get_reputation(agent), fake.url)
         assert fake.requests == []
     with Fake((200, b"no gzip", {"Content-Encoding": "gzip"})) as fake:
         found = outcome(way, lambda client: client.health(), fake.url)
@@ -238,11 +245,12 @@ def test_an_invalid_argument_is_not_sent_and_an_invalid_reply_is_an_error(way: s
     async def items(client: Any) -> Any:
         return [event async for event in client.iter_events()]
 
-    for reply in [{}, {"events": 5}, []]:
+    # The last one repeats its cursor, so reading it would never end.
+    for reply in [{}, {"events": 5}, [], {"events": [], "next_cursor": "c"}]:
         with Fake((200, reply, {})) as fake:
             call = items if way == "async" else lambda client: list(client.iter_events())
             found = outcome(way, call, fake.url)
-            assert isinstance(found, RenownError) and found.code == "bad_reply"
+            assert isinstance(found, RenownError) and found.code == "bad_reply" and len(fake.requests) <= 2
 
 
 def test_nan_is_never_sent() -> None:

@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import math
 import os
 import random
 import time
@@ -134,7 +135,11 @@ def path(template: str, *values: str) -> str:
     """Replaces the `{parts}` of a path template with percent-encoded values."""
     for value in values:
         before, _, rest = template.partition("{")
-        template = before + quote(str(value), safe="") + rest.partition("}")[2]
+        name, _, after = rest.partition("}")
+        # A URL library would resolve dots as steps in the path, and then ask for something else.
+        if str(value) in ("", ".", ".."):
+            raise ValueError(f"{name}: {value!r}, expected a name")
+        template = before + quote(str(value), safe="") + after
     return template
 
 
@@ -177,9 +182,10 @@ def _no_reply(error: httpx.RequestError, base: str) -> tuple[RenownError, bool]:
 
 def _retry_after(response: httpx.Response) -> float | None:
     try:
-        return max(0.0, float(response.headers["Retry-After"]))
+        seconds = float(response.headers["Retry-After"])
     except (KeyError, ValueError):
         return None
+    return max(0.0, seconds) if math.isfinite(seconds) else None
 
 
 def _error_reply(response: httpx.Response) -> RenownError:
@@ -206,12 +212,16 @@ def _body(request: Request, response: httpx.Response) -> Any:
         raise RenownError(message, code="bad_reply", status=response.status_code) from error
 
 
-def _items(page: Any, field: str) -> list[Any]:
+def _page(request: Request, page: Any, field: str) -> tuple[list[Any], Request | None]:
+    """Returns the items of a page, and the request for the next page, or `None` on the last one."""
     items = page.get(field) if isinstance(page, dict) else None
     if not isinstance(items, list):
         message = f"the page has no {field}: is this a Renown server?"
         raise RenownError(message, code="bad_reply", status=200)
-    return items
+    cursor = page.get("next_cursor")
+    if cursor is not None and cursor == (request.query or {}).get("cursor"):
+        raise RenownError(f"the page of {field} repeats its cursor, so it would never end", code="bad_reply", status=200)
+    return items, None if cursor is None else request.with_cursor(cursor)
 
 
 class _EventParser:
@@ -347,11 +357,11 @@ class Http(_ClientBase):
     def _pages(self, request: Request, field: str, timeout: float | None) -> Iterator[Any]:
         while True:
             page = self._send(request, timeout)
-            yield from _items(page, field)
-            cursor = page.get("next_cursor")
-            if cursor is None:
+            items, following = _page(request, page, field)
+            yield from items
+            if following is None:
                 return
-            request = request.with_cursor(cursor)
+            request = following
 
     def _events(self, request: Request, timeout: float | None) -> Iterator[StreamEvent]:
         limit = httpx.Timeout(timeout or DEFAULT_TIMEOUT_S, read=timeout or STREAM_SILENCE_S)
@@ -424,12 +434,12 @@ class AsyncHttp(_ClientBase):
     async def _pages(self, request: Request, field: str, timeout: float | None) -> AsyncIterator[Any]:
         while True:
             page = await self._send(request, timeout)
-            for item in _items(page, field):
+            items, following = _page(request, page, field)
+            for item in items:
                 yield item
-            cursor = page.get("next_cursor")
-            if cursor is None:
+            if following is None:
                 return
-            request = request.with_cursor(cursor)
+            request = following
 
     async def _events(self, request: Request, timeout: float | None) -> AsyncIterator[StreamEvent]:
         limit = httpx.Timeout(timeout or DEFAULT_TIMEOUT_S, read=timeout or STREAM_SILENCE_S)

@@ -33,13 +33,14 @@ class Telemetry:
         with Telemetry(client) as telemetry:
             telemetry.track(engine.evaluate(agent_id="a1", output=output))
 
-    `track` never waits for the network and never raises. While the server is unreachable, verdicts wait.
+    `track` never waits for the network and never raises. While the server is unreachable, verdicts wait, as many
+    as fit into `buffer` and `spool`; others are lost and counted in `dropped`.
 
     A program that is killed loses the verdicts in its memory, unless `spool_first` is set: then every verdict is on
     disk before `track` returns, and the next process with the same `spool` sends what a dead process left.
 
-    A normal program exit shuts telemetry down. A child process of `multiprocessing` exits differently and must call
-    `shutdown` itself. A forked child gets its own thread and buffer; waiting verdicts stay with the parent.
+    A normal program exit shuts telemetry down. A child process of `multiprocessing` skips these exit handlers and
+    must call `shutdown` itself. A forked child gets its own thread and buffer; waiting verdicts stay with the parent.
 
     :param client: The server and the key.
     :param interval_s: Maximum time in seconds that a verdict waits for others before a batch is sent.
@@ -87,7 +88,7 @@ class Telemetry:
             self._end()
 
     def track(self, result: Result) -> None:
-        """Queues a verdict and returns immediately. A verdict contains no part of the output or the input."""
+        """Queues a verdict without waiting for the network. With `spool_first` it is first written to disk. A verdict contains no part of the output or the input."""
         try:
             self._native.track(result)
         except Exception:  # noqa: BLE001 (telemetry must not break the program)
@@ -96,9 +97,9 @@ class Telemetry:
     def flush(self, timeout: float = 30.0) -> bool:
         """Sends now, and waits until every verdict tracked so far is delivered.
 
-        Returns false after `timeout` seconds, or if a verdict was rejected or dropped since the last flush. It still
-        waits as long as the server asked for with `Retry-After`; if that is longer than `timeout`, it returns false
-        immediately.
+        Returns false after `timeout` seconds, or if a verdict was rejected or dropped since the last flush. If the
+        server sent `Retry-After`, `flush` waits that long before it sends. If that is longer than `timeout`, it returns
+        false immediately.
         """
         return self._native.flush(timeout, None)
 
@@ -112,13 +113,17 @@ class Telemetry:
             cancelled.set()
 
     def shutdown(self, timeout: float = EXIT_S) -> None:
-        """Tries once more to deliver the waiting verdicts, then ends. Calling it again has no effect."""
+        """Tries once more to deliver the waiting verdicts. What is left goes to `spool`, or is lost without one. Calling it again has no effect."""
         self._native.shutdown(timeout)
         self._end.detach()
 
     @property
     def dropped(self) -> int:
-        """Number of verdicts that were dropped because the buffer was full, or rejected by the server and not saved."""
+        """Number of lost verdicts.
+
+        Lost are verdicts that did not fit into memory or `spool`, that were left at shutdown without a spool or tracked after it,
+        or that the server rejected and that were not saved.
+        """
         return self._native.dropped
 
     @property
