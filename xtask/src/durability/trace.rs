@@ -47,7 +47,8 @@ fn traced(renown: &Path, data: &Path, synchronous_off: bool) -> Result<String> {
     let key = renown.create_key()?;
     let mut strace = program("strace");
     // The server is the process, the tracer its child, so that signals reach the server.
-    strace.args(["-D", "-f", "-y", "-s", "5000", "-e"]);
+    // `-s`: a whole page of the log, so that the id is found wherever it is on its page.
+    strace.args(["-D", "-f", "-y", "-s", "10000", "-e"]);
     strace.arg("trace=pwrite64,write,writev,sendto,sendmsg,fdatasync,fsync").arg("-o").arg(&log);
     if synchronous_off {
         strace.env("RENOWN_TEST_SYNCHRONOUS_OFF", "1");
