@@ -35,10 +35,10 @@
 //!
 //! ```
 //! use core::time::Duration;
-//! use renown_core::gates::{Choice, Context, Engine, Place, Settings};
+//! use renown_core::gates::{Choice, Context, Engine, GateSettings, Place};
 //!
 //! let mut no_schemas = |_: &str| Err("no files here".to_owned());
-//! let engine = Engine::new(&Settings::default(), &Choice::of(Place::Evaluate), &mut no_schemas)?;
+//! let engine = Engine::new(&GateSettings::default(), &Choice::of(Place::Evaluate), &mut no_schemas)?;
 //! let output = serde_json::value::to_raw_value("write to ada@lovelace.org").unwrap();
 //! let verdict = engine.evaluate(&Context::of(&output), &|| Duration::ZERO);
 //! assert_eq!(verdict.gates[1].reason.as_deref(), Some("email address detected in output"));

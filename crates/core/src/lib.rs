@@ -18,11 +18,11 @@
 //! is denied; each exception states its reason).
 //!
 //! ```
-//! use renown_core::reputation::{Evaluation, Window};
+//! use renown_core::reputation::{Sample, Window};
 //! use renown_core::units::Micros;
 //!
 //! let mut window = Window::default();
-//! window.push(Evaluation { passed: true, latency: Micros::from_ms(12.5)? });
+//! window.push(Sample { passed: true, latency: Micros::from_ms(12.5)? });
 //! assert_eq!(window.tally().breakdown().score(), 623);
 //! # Ok::<(), renown_core::units::MicrosError>(())
 //! ```

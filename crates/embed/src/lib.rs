@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! Engine::of, Engine::from_file ──► Engine
-//! Subject::new ──► Engine::start ──► Evaluation ──► the caller's own gates ──► Evaluation::finish ──► Judged ──► Event
+//! Subject::new ──► Engine::start ──► Evaluation ──► the caller's own gates ──► Evaluation::finish ──► Judged ──► EncodedVerdict
 //! ```
 //!
 //! The core has no clock, no randomness and no files; this crate provides them. An SDK adds its language: how values

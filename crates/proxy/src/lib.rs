@@ -1,8 +1,8 @@
 //! A proxy between an MCP client and an MCP server. It gates every message of the server.
 //!
 //! ```text
-//! client ──► framing ──► Session::from_client ──► server        pins, arguments (--pre), pending requests
-//! client ◄── framing ◄── Session::from_server ◄── server        results, errors, notifications, requests, lists
+//! client ──► framing ──► ProxySession::from_client ──► server        pins, arguments (--pre), pending requests
+//! client ◄── framing ◄── ProxySession::from_server ◄── server        results, errors, notifications, requests, lists
 //! ```
 //!
 //! The session is sans-io: a message in, [`Effects`] out. The caller has the pipes or sockets, and carries out the effects in this order:
