@@ -82,7 +82,7 @@ fn section(doc: &str, title: Option<&str>) -> String {
     text
 }
 
-/// Replaces links of rustdoc, as in [`Window`], by their code.
+/// Replaces links of rustdoc by their code: brackets around a name in backticks.
 fn without_links(line: &str) -> String {
     let mut text = String::new();
     let mut rest = line;

@@ -6,7 +6,7 @@
 //!
 //! Memory grows with the number of sessions: a fixed size per session, plus eight bytes per record for deduplication.
 //!
-//! Log records and spans of an agent report the same work. So a session has one [`Side`] for each, and one of them is
+//! Log records and spans of an agent report the same work. So a session has one `Side` for each, and one of them is
 //! scored.
 
 mod repeats;
