@@ -18,7 +18,7 @@ pub struct Ignored {
 /// Maximum number of characters shown of an invalid value.
 const VALUE_SHOWN: usize = 60;
 
-/// Describes all invalid filters in a sentence. Returns an empty text if there are none.
+/// Describes all invalid filters in a sentence. Returns an empty text if all filters are valid.
 pub fn ignored(all: &[Ignored]) -> String {
     let one = |ignored: &Ignored| {
         let value = shortened(&ignored.value, VALUE_SHOWN);

@@ -211,7 +211,7 @@ fn without_odd_numbers(text: &str) -> String {
     clean
 }
 
-/// Replaces escapes of lone surrogates with U+FFFD. Returns `None` if there are none. JavaScript and Python accept lone surrogates, but a
+/// Replaces escapes of lone surrogates with U+FFFD. Returns `None` if the text has no such escape. JavaScript and Python accept lone surrogates, but a
 /// Rust string cannot contain them: a key with one would make its whole object unreadable for the proxy only.
 pub(crate) fn without_lone_surrogates(json: &str) -> Option<String> {
     let has = |escape: &[u8]| memmem::find(json.as_bytes(), escape).is_some();

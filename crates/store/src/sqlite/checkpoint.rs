@@ -29,7 +29,7 @@ const LOG_PAGES_MAX: i64 = 4096;
 /// If at most this many pages are left to move, the writer moves them.
 const REST_PAGES_MAX: i64 = 128;
 
-/// How many times in a row a long log is moved until the rest is that small: it grows while it is moved.
+/// Maximum number of checkpoints in a row for a long log. The log grows during each of them, so one may leave too much.
 const PASSES_MAX: usize = 3;
 
 /// The signals between the writer and the checkpointer.

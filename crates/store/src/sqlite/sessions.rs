@@ -228,7 +228,7 @@ pub(super) fn each_record(
     Ok(count)
 }
 
-/// Folds the records of a session within a time range. Returns `None` if there are none.
+/// Folds the records of a session within a time range. Returns `None` if no record is in it.
 pub(super) fn refold(
     connection: &Connection,
     id: &str,
