@@ -120,6 +120,7 @@ test("search, filters and sorting work, and their addresses can be shared", asyn
   await page.getByLabel("Search").press("Enter");
   await page.waitForURL(/q=TRIAGE/);
   assert.deepEqual(await page.locator(".agents .who a").allTextContents(), ["support-triage"]);
+  assert.equal(new URL(page.url()).hash, "#agents", "the browser shows the list, not what needs attention");
   await page.goto(demo.url);
   await page.getByLabel("Lifecycle").selectOption("calibrating");
   await page.waitForURL(/lifecycle=calibrating/);
