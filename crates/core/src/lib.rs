@@ -29,6 +29,7 @@
 
 #![deny(clippy::float_arithmetic, reason = "a float that is floored or compared gives wrong scores")]
 
+pub mod backoff;
 pub mod decimal;
 pub mod explain;
 pub mod gates;

@@ -24,18 +24,7 @@ use crate::dispatch::{Arrival, Port, Routes};
 use crate::limits::{HEAD_BYTES_MAX, HEADER_LIST_BYTES_ACCEPTED, STREAMS_MAX};
 use crate::request;
 use crate::socket::Socket;
-
-/// Interval of the upkeep of metrics and keys.
-const UPKEEP_EVERY: Duration = Duration::from_secs(5);
-
-/// Interval of closing sessions that are over.
-const CLOSE_EVERY: Duration = Duration::from_secs(1);
-
-/// Interval of retention.
-const RETAIN_EVERY: Duration = Duration::from_mins(1);
-
-/// The last use of keys is stored once per this many upkeeps.
-const NOTE_KEYS_EVERY: u64 = 12;
+use crate::work;
 
 /// The listeners of a server. For a server without OTLP ports, convert the API's listener into this type.
 #[derive(Debug)]
@@ -63,11 +52,7 @@ pub async fn serve(
     let limits = api.limits;
     let routes = Arc::new(Routes::new(&api));
     let graceful = GracefulShutdown::new();
-    let upkeep = [
-        tokio::spawn(keep_up(Arc::clone(&api))),
-        tokio::spawn(retain(Arc::clone(&api))),
-        tokio::spawn(close_sessions(Arc::clone(&api))),
-    ];
+    let jobs = work::start(&api);
     let Listeners { api: main, otlp_http, otlp_grpc } = listeners.into();
     let port_of = |listener: &Option<TcpListener>| Some(listener.as_ref()?.local_addr().ok()?.port());
     let _ = api.otlp_ports.set(OtlpPorts { http: port_of(&otlp_http), grpc: port_of(&otlp_grpc) });
@@ -86,8 +71,8 @@ pub async fn serve(
     if tokio::time::timeout(limits.shutdown_time_max, graceful.shutdown()).await.is_err() {
         tracing::warn!("shutdown timed out; closing the connections that are still open");
     }
-    upkeep.iter().for_each(tokio::task::JoinHandle::abort);
-    api.note_used_keys().await;
+    drop(jobs);
+    work::note_used_keys(&api).await;
     served
 }
 
@@ -211,33 +196,3 @@ const ENFILE: i32 = 23;
 
 /// How many times in a row a server without connections may run out of file descriptors.
 const HOPELESS_AFTER: u32 = 10;
-
-/// Deletes erased and expired evidence: at the start, whenever an agent is erased, and once per minute.
-async fn retain(api: Arc<Api>) {
-    loop {
-        api.delete_expired().await;
-        let _ = tokio::time::timeout(RETAIN_EVERY, api.erased.notified()).await;
-    }
-}
-
-/// Closes the sessions that are over.
-async fn close_sessions(api: Arc<Api>) {
-    let mut ticks = tokio::time::interval(CLOSE_EVERY);
-    ticks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
-    loop {
-        ticks.tick().await;
-        api.close_sessions().await;
-    }
-}
-
-/// Folds the metrics regularly, and stores when keys were last used.
-async fn keep_up(api: Arc<Api>) {
-    let mut ticks = tokio::time::interval(UPKEEP_EVERY);
-    for count in 0_u64.. {
-        ticks.tick().await;
-        api.metrics.upkeep();
-        if count.is_multiple_of(NOTE_KEYS_EVERY) {
-            api.note_used_keys().await;
-        }
-    }
-}

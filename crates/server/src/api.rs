@@ -7,8 +7,7 @@ use renown_core::gates::Engine;
 use renown_core::ids::{AgentId, EvaluationId, OrgId, RunId};
 use renown_core::time::Timestamp;
 use renown_store::{
-    Clock, ClockError, Closed, EvaluationOutcome, NewEvaluation, NewEvaluationId, Ready, Retention, Store,
-    StoreError,
+    Clock, ClockError, EvaluationOutcome, NewEvaluation, NewEvaluationId, Ready, Retention, Store, StoreError,
 };
 use renown_telemetry::prices::Prices;
 use uuid::Uuid;
@@ -26,12 +25,10 @@ use crate::pages::visits::{OnToken, Visits};
 use crate::prometheus::Metrics;
 use crate::random::Sequence;
 use crate::rate_limit::RateLimit;
+use crate::work::Wake;
 
 /// How long a result of `/ready` is reused, so that frequent probes do not cost disk writes.
 const READY_FOR: Duration = Duration::from_secs(1);
-
-/// Pause after a failed deletion.
-const DELETE_AGAIN_AFTER: Duration = Duration::from_secs(1);
 
 /// The settings of an operator.
 pub struct ServerSettings {
@@ -111,8 +108,7 @@ pub struct Api {
     pub(crate) ingests: Option<RateLimit>,
     pub(crate) limits: Limits,
     pub(crate) retention: Retention,
-    /// Wakes the deletion after an agent was erased.
-    pub(crate) erased: tokio::sync::Notify,
+    pub(crate) wake: Wake,
     pub(crate) in_flight: InFlight,
     pub(crate) judging: Judging,
     pub(crate) evaluating: Admission,
@@ -150,7 +146,7 @@ impl Api {
             ingesting: Admission::new(settings.limits.ingests_max),
             limits: settings.limits,
             retention: settings.retention,
-            erased: tokio::sync::Notify::new(),
+            wake: Wake::default(),
             in_flight: InFlight::default(),
             changes: Changes::new(),
             metrics: Metrics::new(),
@@ -241,53 +237,6 @@ impl Api {
                 *ready = Some((Instant::now(), answer.clone()));
                 answer
             }
-        }
-    }
-
-    /// Deletes all erased and expired evidence.
-    pub(crate) async fn delete_expired(&self) {
-        loop {
-            match self.store.delete_some(self.retention).await {
-                Ok(true) => {}
-                Ok(false) => return,
-                Err(error) => {
-                    if !log_vanished(&error) {
-                        tracing::warn!(%error, "could not delete erased or expired evidence; trying again");
-                    }
-                    tokio::time::sleep(DELETE_AGAIN_AFTER).await;
-                }
-            }
-        }
-    }
-
-    /// Closes the sessions that are over, and publishes them.
-    pub(crate) async fn close_sessions(&self) {
-        loop {
-            match self.store.close_sessions().await {
-                Ok(closed) if closed.is_empty() => return,
-                Ok(closed) => {
-                    for Closed { org, session, .. } in closed {
-                        self.changes.publish(&org, || Changed::Session(session));
-                    }
-                }
-                Err(error) => {
-                    // They are still open, so the next attempt finds them again.
-                    if !log_vanished(&error) {
-                        tracing::warn!(%error, "could not close sessions");
-                    }
-                    return;
-                }
-            }
-        }
-    }
-
-    /// Stores when keys were last used.
-    pub(crate) async fn note_used_keys(&self) {
-        let used = self.keys.take_used();
-        if !used.is_empty()
-            && let Err(error) = self.store.touch_keys(used).await
-        {
-            tracing::warn!(%error, "could not store when keys were last used");
         }
     }
 }

@@ -25,6 +25,7 @@
 //! | `judging`, `admission` | bounds on work in progress |
 //! | `changes` | notices of changed scores, for streams and open pages |
 //! | [`keys`], `rate_limit` | the key ring and the rate limiter |
+//! | `work` | jobs beside requests: closing sessions, retention, the last use of keys |
 //! | `limits` | limits at the edge |
 //! | `prometheus` | metrics |
 //!
@@ -52,6 +53,7 @@ mod reply;
 mod request;
 mod routes;
 mod socket;
+mod work;
 
 /// The digest of a submitted run, for commands that write to a store without a server.
 pub mod runs {

@@ -53,6 +53,8 @@ impl Metrics {
                 describe_counter!("renown_runs_total", "runs scored");
                 describe_counter!("renown_reputation_events_total", "reputation events counted");
                 describe_counter!("renown_telemetry_records_total", "received telemetry records, by result");
+                describe_histogram!("renown_job_seconds", "time of one step of a job beside requests");
+                describe_counter!("renown_job_failures_total", "steps of jobs that failed, by job");
                 describe_counter!(
                     "renown_commits_total",
                     "transactions of the store that a request waited for"
@@ -135,6 +137,14 @@ impl Metrics {
         for (counter, (_, count)) in self.telemetry.iter().zip(account.entries()) {
             counter.increment(count);
         }
+    }
+
+    /// Counts a step of a job beside requests.
+    pub(crate) fn job(&self, job: &'static str, succeeded: bool, took: Duration) {
+        with_local_recorder(&self.recorder, || {
+            histogram!("renown_job_seconds", "job" => job).record(took.as_secs_f64());
+            counter!("renown_job_failures_total", "job" => job).increment(u64::from(!succeeded));
+        });
     }
 
     /// Counts an opened or a closed connection.

@@ -20,7 +20,6 @@
 //!
 //! Deliberately absent: payloads. An [`EncodedVerdict`] has no part of an output or an input.
 
-mod backoff;
 mod delivery;
 mod notice;
 mod queue;

@@ -5,7 +5,8 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::backoff::Backoff;
+use renown_core::backoff::Backoff;
+
 use crate::delivery::{Delivered, deliver};
 use crate::notice::Notice;
 use crate::queue::{NextBatch, Queue, Spools};

@@ -25,6 +25,7 @@ use crate::idempotency::{self, Lookup};
 use crate::keys::{Caller, KeyText};
 use crate::query::Query;
 use crate::reply::json as reply;
+use crate::work::note_used_keys;
 
 const LABEL_CHARS_MAX: usize = 200;
 
@@ -238,7 +239,7 @@ pub(crate) async fn list(
 
 /// Reads the keys of an organization, oldest first.
 pub(crate) async fn of_org(api: &Api, org: &OrgId) -> Result<Vec<ApiKey>, ApiError> {
-    api.note_used_keys().await;
+    note_used_keys(api).await;
     let mut keys: Vec<ApiKey> =
         api.store.keys().await?.into_iter().filter(|key| key.key.org == *org).collect();
     // An id begins with the time of its creation, so this order is oldest first, and the cursor of a deleted key still works.

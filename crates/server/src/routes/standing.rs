@@ -221,7 +221,7 @@ pub(crate) async fn erase(
     if !api.store.erase(&caller.org, &agent_id).await? {
         return Err(ApiError::new(Code::NotFound, format!("there is no agent {:?}", agent_id.as_str())));
     }
-    api.erased.notify_one();
+    api.wake.retain();
     let digest = Sha256::digest(agent_id.as_str());
     let body = EraseReply { agent_sha256: hex::encode(&digest) };
     Ok(reply(StatusCode::ACCEPTED, &body))

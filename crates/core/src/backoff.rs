@@ -1,7 +1,7 @@
-//! The wait before the next attempt.
+//! The wait before the next attempt, for everything that retries.
 //!
-//! `wait = min(60 s, 1 s · 2^failures) · (0.5 … 1)`, and never less than the server asks for. Because of the jitter,
-//! a hundred proxies that lost the server at the same time do not come back at the same time.
+//! `wait = min(60 s, 1 s · 2^failures) · (0.5 … 1)`, and never less than the other side asks for. Because of the jitter, a
+//! hundred proxies that lost the server at the same time do not come back at the same time.
 
 use std::time::Duration;
 
@@ -13,13 +13,14 @@ const ASKED_LONGEST: Duration = Duration::from_hours(1);
 
 /// The number of consecutive failures.
 #[derive(Debug, Default)]
-pub(crate) struct Backoff {
+pub struct Backoff {
     failures: u32,
 }
 
 impl Backoff {
-    /// Returns the wait after one more failure. `asked` is the wait that the server asks for.
-    pub(crate) fn next(&mut self, asked: Option<Duration>, random: u32) -> Duration {
+    /// Returns the wait after one more failure. `asked` is the wait that the other side asks for. `random` is the
+    /// jitter, in steps of 1/1024: with 1024 the wait is as long as it can be.
+    pub fn next(&mut self, asked: Option<Duration>, random: u32) -> Duration {
         let whole = FIRST.saturating_mul(1 << self.failures.min(6)).min(LONGEST);
         self.failures = self.failures.saturating_add(1);
         let half = whole / 2;
@@ -28,7 +29,8 @@ impl Backoff {
         wait.max(asked.unwrap_or_default().min(ASKED_LONGEST))
     }
 
-    pub(crate) fn reset(&mut self) {
+    /// Starts again after a success.
+    pub fn reset(&mut self) {
         self.failures = 0;
     }
 }
