@@ -3,7 +3,7 @@
 //! `wait = min(60 s, 1 s · 2^failures) · (0.5 … 1)`, and never less than the other side asks for. Because of the jitter, a
 //! hundred proxies that lost the server at the same time do not come back at the same time.
 
-use std::time::Duration;
+use core::time::Duration;
 
 const FIRST: Duration = Duration::from_secs(1);
 const LONGEST: Duration = Duration::from_mins(1);
