@@ -163,18 +163,21 @@ mod tests {
         (steps, failed)
     }
 
-    fn after(seconds: u64) -> Result<Next, StoreError> {
-        Ok(Next::After(Duration::from_secs(seconds)))
+    fn after(seconds: u64) -> Next {
+        Next::After(Duration::from_secs(seconds))
     }
 
     #[tokio::test(start_paused = true)]
     async fn a_step_follows_when_the_job_asks_for_it() {
-        assert_eq!(steps(vec![Ok(Next::Now), after(10), after(3)], None).await, (vec![0, 0, 10, 13], 0));
+        assert_eq!(
+            steps(vec![Ok(Next::Now), Ok(after(10)), Ok(after(3))], None).await,
+            (vec![0, 0, 10, 13], 0)
+        );
     }
 
     #[tokio::test(start_paused = true)]
     async fn a_job_that_is_woken_does_not_wait() {
-        assert_eq!(steps(vec![after(60), after(60)], Some(5)).await, (vec![0, 5, 65], 0));
+        assert_eq!(steps(vec![Ok(after(60)), Ok(after(60))], Some(5)).await, (vec![0, 5, 65], 0));
     }
 
     #[tokio::test(start_paused = true)]
