@@ -8,7 +8,7 @@
 //! | documents | README and ARCHITECTURE stay short, links between documents resolve, `docs/scores.md` is current |
 //! | names | a public type has a name of its own |
 //! | words | plain English: none of the habits that a pattern can find |
-//! | dependencies | licences and duplicate majors, by `deny.toml` |
+//! | dependencies | licenses and duplicate majors, by `deny.toml` |
 //! | advisories | `cargo deny`, where it is installed and its database can be reached |
 
 mod dependencies;
@@ -43,9 +43,12 @@ pub(crate) fn run() -> Result<()> {
 
 fn sources(problems: &mut Vec<String>) -> Result<()> {
     let listed = output(program("git").args(["ls-files", "--cached", "--others", "--exclude-standard"]))?;
-    let texts = ["rs", "py", "ts", "md", "html"];
+    let texts = ["rs", "py", "ts", "mjs", "js", "css", "toml", "md", "html"];
+    let is_text = |name: &&str| {
+        texts.iter().any(|extension| has_extension(name, extension)) || name.starts_with("api-scenarios/")
+    };
     let mut types = names::TypeNames::default();
-    for name in listed.lines().filter(|name| texts.iter().any(|extension| has_extension(name, extension))) {
+    for name in listed.lines().filter(is_text) {
         // A file that was deleted and not yet committed is still listed.
         let Ok(text) = fs::read_to_string(root().join(name)) else { continue };
         words::check(name, &text, problems)?;
@@ -82,7 +85,8 @@ fn has_extension(name: &str, extension: &str) -> bool {
     Path::new(name).extension().is_some_and(|found| found == extension)
 }
 
-/// Pure sources, and modules that they have no use for. Clippy bans what is named in its list; this bans what is not.
+/// Pure sources, and the modules that they must not use. Clippy bans functions and types by name; this bans whole
+/// modules.
 const PURE: [(&str, &[&str]); 4] = [
     ("crates/core/src/", OUTSIDE),
     ("crates/core/src/", &["std::collections::Hash"]),
@@ -93,7 +97,7 @@ const PURE: [(&str, &[&str]); 4] = [
 const OUTSIDE: &[&str] =
     &["std::fs", "std::io", "std::net", "std::env", "std::process", "std::thread", "std::time"];
 
-/// The lines, from 1, that name one of them.
+/// Returns the lines, from 1, that name one of these modules.
 fn impure<'a>(
     text: &'a str,
     modules: &'static [&'static str],
@@ -103,10 +107,10 @@ fn impure<'a>(
     })
 }
 
-/// Written in two halves, so that this file does not accuse itself.
+/// Written in two halves, so that this file does not report itself.
 const UNFINISHED: &str = concat!("TO", "DO");
 
-/// The lines, from 1, on which something is left unfinished without a reason in parentheses.
+/// Returns the lines, from 1, with an unfinished thing that has no reason in parentheses.
 fn unfinished(text: &str) -> impl Iterator<Item = usize> + '_ {
     let unexplained = |line: &str| {
         line.split(UNFINISHED).skip(1).any(|rest| {
