@@ -197,7 +197,7 @@ pub(crate) struct GateArgs {
     #[arg(long)]
     pub(crate) redacted: bool,
 
-    /// Measure precision and recall of each gate and rule on the labelled outputs in this directory instead
+    /// Measure precision and recall of each gate and rule on the labeled outputs in this directory instead
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath, conflicts_with_all = ["file", "redacted"])]
     pub(crate) report: Option<PathBuf>,
 }

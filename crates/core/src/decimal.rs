@@ -146,7 +146,7 @@ mod tests {
 
     #[test]
     fn json_is_the_nearest_float_on_both_sides_of_2_to_53() {
-        // 2^53 and its neighbours, and two that round to another float when they are rounded twice.
+        // 2^53 and its neighbors, and two that round to another float when they are rounded twice.
         for units in
             [(1 << 53) - 1, 1 << 53, (1 << 53) + 1, 31_929_780_883_636_467_545, 74_086_553_222_808_597]
         {

@@ -14,16 +14,16 @@ pub struct Badge {
 
 const LABEL: &str = "renown";
 const ACCENT: &str = "#0b6580";
-const GREY: &str = "#62676c";
+const GRAY: &str = "#62676c";
 const RED: &str = "#b3261e";
 
 impl Badge {
     /// Creates the badge of an agent. Scores below the threshold are red.
     pub fn of(score: u32, lifecycle: LifecycleView, evaluations: u64, threshold: u32) -> Self {
         match lifecycle {
-            LifecycleView::New => Self { message: "new".to_owned(), color: GREY },
+            LifecycleView::New => Self { message: "new".to_owned(), color: GRAY },
             LifecycleView::Calibrating => {
-                Self { message: format!("calibrating {evaluations}/50"), color: GREY }
+                Self { message: format!("calibrating {evaluations}/50"), color: GRAY }
             }
             LifecycleView::Active | LifecycleView::Mature => {
                 Self { message: format!("{score}/1000"), color: if score < threshold { RED } else { ACCENT } }
@@ -69,8 +69,8 @@ mod tests {
     fn a_badge_shows_no_score_below_50_evaluations() {
         let of = |lifecycle, evaluations| Badge::of(987, lifecycle, evaluations, 600);
         for (badge, message, color) in [
-            (of(LifecycleView::New, 0), "new", GREY),
-            (of(LifecycleView::Calibrating, 49), "calibrating 49/50", GREY),
+            (of(LifecycleView::New, 0), "new", GRAY),
+            (of(LifecycleView::Calibrating, 49), "calibrating 49/50", GRAY),
             (of(LifecycleView::Active, 50), "987/1000", ACCENT),
             (Badge::of(599, LifecycleView::Mature, 500, 600), "599/1000", RED),
         ] {

@@ -324,7 +324,7 @@ Exit codes: 0 passed, 1 failed, 2 bad usage or bad input.
 Examples:
   renown gate output.json
   some-tool | renown gate --as text --strictness balanced
-  renown gate --report labelled/ --gates pii,secrets"#;
+  renown gate --report labeled/ --gates pii,secrets"#;
 
 pub(super) const PROXY_HELP: &str = r#"In the settings of an MCP client, put the proxy in front of the server's command:
   "command": "renown", "args": ["proxy", "--", "npx", "-y", "some-server"]

@@ -10,7 +10,7 @@ use super::TextFormatArg;
 use super::help::{AGENTS_LIST_HELP, AGENTS_SHOW_HELP, SESSIONS_LIST_HELP, SESSIONS_RECORDS_HELP};
 use crate::store_location::StoreLocationArgs;
 
-/// Organization to read to read, the location of the store, and the output format.
+/// The organization to read, the location of the store, and the output format.
 #[derive(Debug, Args)]
 pub(crate) struct ReadArgs {
     /// Organization to read

@@ -1,4 +1,4 @@
-//! `renown gate --report DIR`: measures the gates on labelled sets.
+//! `renown gate --report DIR`: measures the gates on labeled sets.
 //!
 //! | column | meaning |
 //! |---|---|
@@ -101,7 +101,7 @@ pub(super) fn report(args: &GateArgs, dir: &Path) -> Result<String, Failure> {
             report.skipped.push(file);
             continue;
         }
-        let text = super::read(&path, "labelled outputs")?;
+        let text = super::read(&path, "labeled outputs")?;
         match sets::read(&file, &text).map_err(|what| Failure::new(format!("{file}: {what}")))? {
             File::Other => report.skipped.push(file),
             File::Set(shape, samples) => {
@@ -116,7 +116,7 @@ pub(super) fn report(args: &GateArgs, dir: &Path) -> Result<String, Failure> {
         failure::warn(&format!("{file}: unknown format, skipped"));
     }
     if tally.counts.is_empty() {
-        return Err(Failure::new(format!("{}: no labelled outputs for these gates", dir.display())).hint(
+        return Err(Failure::new(format!("{}: no labeled outputs for these gates", dir.display())).hint(
             "expected files with lines {\"output\": …, \"gate\": \"pii.email\", \"label\": \"pass|fail\"}",
         ));
     }
@@ -136,7 +136,7 @@ pub(super) fn report(args: &GateArgs, dir: &Path) -> Result<String, Failure> {
 /// Lists the files of a directory by name, without hidden files.
 fn files(dir: &Path) -> Result<Vec<PathBuf>, Failure> {
     let refused = |error: std::io::Error| {
-        let hint = "--report names a directory with labelled outputs";
+        let hint = "--report names a directory with labeled outputs";
         Failure::new(format!("{}: {error}", dir.display())).hint(hint)
     };
     let mut files = Vec::new();
@@ -150,7 +150,7 @@ fn files(dir: &Path) -> Result<Vec<PathBuf>, Failure> {
     Ok(files)
 }
 
-/// The labelled gates, each in its own engine.
+/// The labeled gates, each in its own engine.
 struct Gates<'a> {
     args: &'a GateArgs,
     config: Config,

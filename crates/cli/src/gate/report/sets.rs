@@ -1,4 +1,4 @@
-//! Reads labelled sets: outputs, and whether a gate should find something in them.
+//! Reads labeled sets: outputs, and whether a gate should find something in them.
 //!
 //! | format | content | meaning |
 //! |---|---|---|
@@ -20,7 +20,7 @@ use renown_core::units::duration_of_ms;
 use serde::{Deserialize, Serialize};
 use serde_json::value::{RawValue, to_raw_value};
 
-/// A labelled output.
+/// A labeled output.
 #[derive(Debug)]
 pub(super) struct Sample {
     /// The line, or the index in the array, from 1.
@@ -44,7 +44,7 @@ pub(super) struct Known {
     pub(super) left_out: Option<&'static str>,
 }
 
-/// The format of a labelled set.
+/// The format of a labeled set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub(super) enum Shape {
     #[serde(rename = "renown")]

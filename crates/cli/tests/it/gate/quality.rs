@@ -1,4 +1,4 @@
-//! `renown gate --report`: its counts, its errors, and the figures of the gates on the labelled outputs of this repository.
+//! `renown gate --report`: its counts, its errors, and the figures of the gates on the labeled outputs of this repository.
 
 use renown_core::gates::{Choice, Engine, GateSettings, Place};
 use serde_json::{Value, json};
@@ -68,7 +68,7 @@ fn an_invalid_set_is_an_error_with_its_position() {
         ),
         ("none", line("latency.x", "pass"), "a.jsonl: line 1: gate: "),
         ("label", line("pii", "pass") + &line("pii", "good"), "a.jsonl: line 2: label: \"good\", expected"),
-        ("empty", String::new(), ": no labelled outputs for these gates"),
+        ("empty", String::new(), ": no labeled outputs for these gates"),
     ] {
         let sets = dir(&format!("broken-{name}"), &[("a.jsonl", &text)]);
         let run = renown(&["gate", "--report", sets.to_str().unwrap()], "");
@@ -126,7 +126,7 @@ fn every_rule_finds_its_hits_and_lets_near_misses_pass() {
         for rule in std::iter::once(gate.to_owned()).chain(rules) {
             // It needs a root, and its own strictness.
             let rule = if rule == "filesystem.outside-roots" { "outside.outside-roots" } else { &rule };
-            assert!(figures.iter().any(|(name, _)| name == rule), "{rule} has no labelled output");
+            assert!(figures.iter().any(|(name, _)| name == rule), "{rule} has no labeled output");
         }
     }
 }

@@ -31,10 +31,10 @@ fn fill(dir: &Path) {
     let store = open(dir, &clock);
     let (org, other): (OrgId, OrgId) = (default_org(), "other".parse().unwrap());
     let mut rng = Rng(5);
-    let mut labelled = key("other", 2);
-    labelled.label = Some("for the pipeline".to_owned());
+    let mut labeled = key("other", 2);
+    labeled.label = Some("for the pipeline".to_owned());
     wait(store.create_key(key("default", 1), None)).unwrap();
-    wait(store.create_key(labelled, None)).unwrap();
+    wait(store.create_key(labeled, None)).unwrap();
     for round in 0..40 {
         clock.turn(1000);
         let agent = format!("agent-{}", round % 6);
