@@ -1,7 +1,8 @@
-//! The API against its own document: `schemathesis` makes requests from `/openapi.json`, good and bad ones, and sequences of
-//! them, and checks every reply against the document.
+//! The API against its own document: `schemathesis` makes requests from `/openapi.json` (valid ones, invalid ones, and
+//! sequences of them) and checks every reply against the document.
 //!
-//! All checks are on, but where `xtask/schemathesis/schemathesis.toml` says why one is not. `/v1/stream` is left out, since its reply does not end; `crates/cli/tests/it/api/stream.rs` has it.
+//! All checks are on, except those that `xtask/schemathesis/schemathesis.toml` turns off with a reason. `/v1/stream` is
+//! left out, because its reply does not end; `crates/cli/tests/it/api/stream.rs` tests it.
 
 use anyhow::Result;
 
@@ -15,7 +16,7 @@ const SEED: &str = "7";
 /// Maximum number of requests per phase and operation.
 const EXAMPLES: &str = "60";
 
-/// Starts a server and lets the requests at it.
+/// Starts a server and runs the requests against it.
 pub(crate) fn check() -> Result<()> {
     run(cargo().args(["build", "--locked", "--package", "renown"]))?;
     let target = target_dir()?;
@@ -29,7 +30,7 @@ pub(crate) fn check() -> Result<()> {
     command
         .env("PYTHONDONTWRITEBYTECODE", "1")
         .env("SCHEMATHESIS_HOOKS", "hooks")
-        // Beside what it remembers of earlier runs, so that nothing is left in the workspace.
+        // Outside the workspace, because it stores what it remembers of earlier runs there.
         .current_dir(&renown.data)
         .env("PYTHONPATH", &hooks)
         .arg("--config-file")

@@ -1,4 +1,4 @@
-//! `cargo xtask bench core`: what each rule costs, its target, and how many times faster it is than its peer.
+//! `cargo xtask bench core`: the cost of each rule, its target, and how many times faster it is than its peer.
 
 mod bulk;
 mod contest;
@@ -80,7 +80,7 @@ pub(crate) fn core() -> Result<()> {
     Ok(())
 }
 
-/// The median of a bench as criterion recorded it.
+/// Returns the median of a bench, as recorded by criterion.
 fn median_ns(results: &Path, bench: &str) -> Result<f64> {
     let path = results.join(bench).join("new/estimates.json");
     let text = fs::read_to_string(&path).with_context(|| format!("no result of {bench}"))?;
@@ -91,7 +91,7 @@ fn median_ns(results: &Path, bench: &str) -> Result<f64> {
         .context("criterion recorded no median")
 }
 
-/// The value of an option that is a whole number.
+/// Returns the value of an option that is a whole number.
 fn number<N: FromStr + Default + PartialOrd>(option: &str, text: &str) -> Result<N> {
     let number = text.parse().ok().filter(|number| *number > N::default());
     ensure!(number.is_some(), "{option} {text}, expected a whole number from 1 on");

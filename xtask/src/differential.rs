@@ -1,8 +1,9 @@
-//! The same sums twice: by `renown-telemetry` and by SQL over the same log, equal to the last digit.
+//! Computes the same sums twice: by `renown-telemetry` and by SQL over the same log. They must be equal to the last
+//! digit.
 //!
-//! Twenty logs of Claude Code: both shapes and both transports, five seeds each, with repeated lines and lines out of
-//! order. The two share no code; `xtask/duckdb/sums.py` was written from the contract alone. The program itself must print
-//! just what the library says.
+//! There are twenty logs of Claude Code: both shapes and both transports, five seeds each, with repeated lines and
+//! lines out of order. The two share no code; `xtask/duckdb/sums.py` was written from the contract alone. The program
+//! itself must print exactly what the library returns.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -55,7 +56,7 @@ pub(crate) fn run() -> Result<()> {
     Ok(())
 }
 
-/// Sums of one session by their names.
+/// The sums of one session, by name.
 type Sums = BTreeMap<&'static str, String>;
 
 fn compare(plan: &Plan, path: &Path) -> Result<usize> {

@@ -1,4 +1,5 @@
-//! DuckDB from the Python index, in a virtual environment of its own: the independent check of `judge`, and its peer in the bench.
+//! DuckDB from the Python index, in its own virtual environment: the independent check of `judge`, and its peer in the
+//! bench.
 
 use std::path::Path;
 use std::process::Command;
@@ -8,7 +9,7 @@ use anyhow::Result;
 use crate::python;
 use crate::shell::program;
 
-/// Runs one of the scripts of `xtask/duckdb` in the environment, which is made if it is not there yet.
+/// Runs a script of `xtask/duckdb` in the environment. Creates the environment if it does not exist.
 pub(crate) fn script(name: &str) -> Result<Command> {
     let mut command = program(python::environment("duckdb")?.join("bin/python"));
     command.env("PYTHONDONTWRITEBYTECODE", "1").arg(Path::new("xtask/duckdb").join(name));

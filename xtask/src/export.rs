@@ -1,5 +1,5 @@
-//! What `renown export` writes, read by others: DuckDB reads the Parquet, Python the CSV, and both have to find what the JSON Lines
-//! say. The query of `docs/operations.md` runs on the file that its command makes.
+//! Reads the output of `renown export` with other programs: DuckDB reads the Parquet, Python the CSV, and both must
+//! find what the JSON Lines contain. The query of `docs/operations.md` runs on the file of its command.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -24,11 +24,11 @@ use uuid::Uuid;
 use crate::duckdb;
 use crate::shell::{cargo, output, program, root, run, target_dir};
 
-/// More than one row group of Parquet.
+/// More than one Parquet row group.
 const EVALUATIONS: u64 = 60_000;
 const EVENTS: u64 = 2000;
 const SESSIONS: u64 = 200;
-/// Texts that every format has to carry.
+/// Texts that every format must preserve.
 const TEXTS: [&str; 5] = ["plain", "quoted \"twice\", and a comma", "über 🦀", "=1+1", " spaces "];
 
 /// Exports all kinds in all formats and compares them.
@@ -57,7 +57,7 @@ pub(crate) fn check() -> Result<()> {
     Ok(())
 }
 
-/// The query that `docs/operations.md` shows.
+/// Returns the query that `docs/operations.md` shows.
 fn query() -> Result<String> {
     let document = fs::read_to_string(root().join("docs/operations.md"))?;
     let query = document.split("```sql\n").nth(1).and_then(|rest| rest.split("```").next());
@@ -129,12 +129,12 @@ fn fill(data: &Path) -> Result<()> {
     Ok(())
 }
 
-/// A trace with signals.
+/// Returns a trace with signals.
 fn trace(number: u64) -> Result<Trace> {
     Ok(serde_json::from_value(json!({"trace_id": text(number)?, "signals": {"confidence": 0.3}}))?)
 }
 
-/// A prompt, and for some a tool call and what it cost.
+/// Returns a prompt, and for some also a tool call and its cost.
 fn records(session: &str, number: u64) -> Result<Batch> {
     let record = |after_s: u64, name: &str, more: &[(&str, &str)]| {
         let attributes: Vec<Value> = [("session.id", session), ("agent.name", session)]

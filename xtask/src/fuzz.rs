@@ -15,12 +15,12 @@ use crate::shell::{cargo, install, output, program, root, run, succeeds, target_
 /// The fuzz targets.
 const TARGETS: [&str; 3] = ["json", "protobuf", "stored"];
 
-/// How long a target is searched unless `--seconds` says otherwise.
+/// How long a target is searched, unless `--seconds` is given.
 const SECONDS: u32 = 60;
 
 pub(crate) const USAGE: &str = "fuzz [--seconds N]";
 
-/// What makes coverage counters, and has arithmetic and assertions checked in a build that is optimised.
+/// The flags for coverage counters, and for checked arithmetic and assertions in an optimized build.
 const FLAGS: [&str; 8] = [
     "-Cpasses=sancov-module",
     "-Cllvm-args=-sanitizer-coverage-level=4",
@@ -44,7 +44,8 @@ pub(crate) fn replay() -> Result<()> {
     Ok(())
 }
 
-/// Searches for inputs that break a target, for a bounded time each. What breaks one is left in its scratch folder.
+/// Searches for inputs that break a target, each for a limited time. Inputs that break a target stay in its scratch
+/// folder.
 pub(crate) fn search(args: &[&str]) -> Result<()> {
     let seconds = match args {
         [] => SECONDS,
@@ -62,7 +63,7 @@ pub(crate) fn search(args: &[&str]) -> Result<()> {
             .args(LIMITS)
             .args([&format!("-max_total_time={seconds}"), "-max_len=8192", "-len_control=20"])
             .args(["-print_final_stats=1", "-verbosity=0", "-artifact_prefix=broken-"])
-            // What an earlier search found is where this one goes on.
+            // Continues from the findings of earlier searches.
             .arg(&found)
             .args(folders(target)))
         .with_context(|| {
@@ -72,7 +73,7 @@ pub(crate) fn search(args: &[&str]) -> Result<()> {
     Ok(())
 }
 
-/// What no input may need.
+/// Limits that no input may exceed.
 const LIMITS: [&str; 2] = ["-rss_limit_mb=512", "-timeout=10"];
 
 /// Builds the targets with coverage counters. Returns the folder of their programs.
@@ -81,7 +82,8 @@ fn build() -> Result<PathBuf> {
         install(&["g++"])?;
     }
     let folder = target_dir()?.join("xtask/fuzz");
-    // With a target given, build scripts and macros are built without counters, which they could not be linked with.
+    // With an explicit target, build scripts and macros are built without counters: with them, they could not be
+    // linked.
     let host = host()?;
     run(cargo()
         .args(["build", "--locked", "--release", "--manifest-path", "fuzz/Cargo.toml", "--target", &host])
@@ -92,13 +94,13 @@ fn build() -> Result<PathBuf> {
     Ok(folder.join(host).join("release"))
 }
 
-/// The folders with the checked-in inputs of a target.
+/// Returns the folders with the checked-in inputs of a target.
 fn folders(target: &str) -> Vec<PathBuf> {
     let folders = ["corpus", "regressions"].map(|kind| root().join("fuzz").join(kind).join(target));
     folders.into_iter().filter(|folder| folder.is_dir()).collect()
 }
 
-/// The checked-in inputs of a target, by name.
+/// Returns the checked-in inputs of a target, by name.
 fn inputs(target: &str) -> Result<Vec<PathBuf>> {
     let mut inputs = Vec::new();
     for folder in folders(target) {
@@ -111,7 +113,7 @@ fn inputs(target: &str) -> Result<Vec<PathBuf>> {
     Ok(inputs)
 }
 
-/// The target triple of this machine.
+/// Returns the target triple of this machine.
 fn host() -> Result<String> {
     let version =
         output(program(std::env::var_os("RUSTC").as_deref().unwrap_or(OsStr::new("rustc"))).arg("-vV"))?;

@@ -27,7 +27,7 @@ pub(crate) enum Dialect {
     QwenCode,
     /// Spans by the GenAI conventions, as Copilot writes them, with the logs that repeat them.
     GenAi,
-    /// Sessions of all of them in one log.
+    /// Sessions of all dialects in one log.
     Mixed,
 }
 
@@ -35,12 +35,12 @@ pub(crate) enum Dialect {
 const ALL: [Dialect; 5] =
     [Dialect::ClaudeCode, Dialect::Codex, Dialect::GeminiCli, Dialect::QwenCode, Dialect::GenAi];
 
-/// How much is written.
+/// The amount to write.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Amount {
     /// Exactly this many records.
     Records(u64),
-    /// This many bytes, to within a few records.
+    /// About this many bytes; the log may be longer or shorter by a few records.
     Bytes(u64),
 }
 
@@ -48,17 +48,17 @@ pub(crate) enum Amount {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Plan {
     pub(crate) dialect: Dialect,
-    /// `None`: enough sessions that each has some hundred records.
+    /// `None`: enough sessions for some hundred records each.
     pub(crate) sessions: Option<u64>,
     pub(crate) amount: Amount,
     pub(crate) seed: u64,
     pub(crate) shape: Shape,
     pub(crate) transport: LogTransport,
-    /// The most records in one line.
+    /// Maximum number of records per line.
     pub(crate) batch: u64,
-    /// Of a hundred lines, how many are written a second time, later. They come on top of the amount.
+    /// Of a hundred lines, how many are written a second time, later. They are not part of the amount.
     pub(crate) repeat: u64,
-    /// Whether lines change places with others near them.
+    /// Whether lines swap places with others near them.
     pub(crate) shuffle: bool,
 }
 
@@ -66,37 +66,37 @@ pub(crate) struct Plan {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Account {
     pub(crate) sessions: u64,
-    /// Records, each counted once however often it was written.
+    /// Number of records, each counted once however often it was written.
     pub(crate) records: u64,
-    /// Records that were written a second time.
+    /// Number of records that were written a second time.
     pub(crate) repeated: u64,
-    /// Lines and bytes of the log, with all that was repeated.
+    /// Number of lines and bytes of the log, including repeats.
     pub(crate) lines: u64,
     pub(crate) bytes: u64,
 }
 
-/// A session and what is left of its share of the amount.
+/// A session, and the rest of its share of the amount.
 struct Running {
     session: Box<dyn AgentLog>,
     left: u64,
 }
 
-/// How many sessions run at once.
+/// Number of sessions that run at once.
 const RUNNING: usize = 5;
 
-/// What a session has where the plan does not say, before chance halves it or adds a half.
+/// Default size of a session, before chance halves it or adds a half.
 const RECORDS_PER_SESSION: u64 = 800;
 const BYTES_PER_SESSION: u64 = 1_000_000;
 
-/// When the first session starts, and how much later each next one does: 28 May 2026, and ten minutes.
+/// Start of the first session, 28 May 2026, and the ten minutes between the starts of two sessions.
 const START_NS: u64 = 1_780_000_000_000_000_000;
 const SPACING_NS: u64 = 600_000_000_000;
 
-/// More sessions than these would start after 2100, which no reader accepts.
+/// More sessions would start after 2100, which no reader accepts.
 const SESSIONS_MAX: u64 = 3_000_000;
 
 impl Plan {
-    /// A plan that says nothing but whose logs: a thousand records.
+    /// Returns the default plan for an agent: a thousand records.
     pub(crate) fn new(dialect: Dialect) -> Self {
         Self {
             dialect,
@@ -137,7 +137,7 @@ impl Plan {
                 Amount::Bytes(_) => length(line.as_str()),
             };
             account.records += records;
-            // A session that wrote a few bytes too many leaves fewer to those that come after it.
+            // A session that wrote a few bytes too many leaves fewer for those after it.
             unshared = unshared.saturating_sub(used.saturating_sub(chosen.left));
             chosen.left = chosen.left.saturating_sub(used);
             if chosen.left == 0 {
@@ -181,7 +181,7 @@ impl Plan {
 }
 
 impl Running {
-    /// Writes a line of at most `most` records and returns how many it has. A line holds one signal.
+    /// Writes a line of at most `most` records. Returns how many it has. A line has one signal.
     fn batch(&mut self, line: &mut Line, most: u64, amount: Amount) -> u64 {
         let signal = self.session.signal();
         line.open(signal, self.session.resource(), self.session.scope());
@@ -202,8 +202,8 @@ impl Running {
     }
 }
 
-/// A part of what is not yet shared out: about the average, and the last one takes the rest. Every session that is
-/// to come keeps at least 1.
+/// Returns a part of what is left to distribute: about the average, or the rest for the last session. At least 1 is
+/// left for every later session.
 fn share(random: &mut Random, unshared: u64, sessions: u64) -> u64 {
     if sessions <= 1 {
         return unshared;

@@ -1,8 +1,8 @@
-//! A load generator: some connections on one thread, one request in flight on each, nothing pipelined.
+//! A load generator: several connections on one thread, one request in flight on each, no pipelining.
 //!
-//! It speaks to every peer in the same way, so that a ratio of two rates says something about the servers and not about
-//! their clients. A request costs it one read, one write and a share of a wait, and next to nothing besides: requests are
-//! made before the run, and of a reply only its end is looked for. Latency is from before the write to after the read.
+//! It treats every peer in the same way, so that a ratio of two rates compares the servers and not their clients. A
+//! request costs it one read, one write and a share of a wait, and almost nothing else: requests are made before the
+//! run, and of a reply it only looks for the end. Latency is measured from before the write to after the read.
 
 mod http;
 mod request;
@@ -27,7 +27,7 @@ pub(crate) use resp::command;
 /// A server that sends nothing for this long counts as dead.
 const SILENCE_MAX: Duration = Duration::from_secs(20);
 
-/// Bytes of a reply per read.
+/// Bytes per read of a reply.
 const READ_BYTES: usize = 64 * 1024;
 
 /// Bytes of a wrong reply that are shown.
@@ -37,27 +37,27 @@ const SHOWN_BYTES: usize = 600;
 const LATENCY_NS_MAX: u64 = 60_000_000_000;
 const LATENCY_DIGITS: u8 = 3;
 
-/// How a peer speaks, and the reply that is not an error.
+/// The protocol of a peer, and the reply that is not an error.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Protocol {
-    /// HTTP/1.1 with a `Content-Length`, and this status.
+    /// HTTP/1.1 with a `Content-Length` and this status.
     Http(u16),
-    /// The same from a server that may refuse with 503: the connection retries after `Retry-After`.
+    /// The same for a server that may refuse with 503: the connection retries after `Retry-After`.
     HttpOrBusy(u16),
-    /// The protocol of Redis: a simple text or a bulk text.
+    /// The protocol of Redis: a simple string or a bulk string.
     Resp,
 }
 
-/// What a connection has received so far.
+/// The state of a reply.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Reply {
-    /// The end is still to come.
+    /// Incomplete.
     Unfinished,
-    /// All of it, and nothing after it.
+    /// Complete, with nothing after it.
     Whole,
-    /// The server is busy: come back after this many seconds.
+    /// The server is busy: retry after this many seconds.
     Busy(u64),
-    /// An error, or not of the protocol.
+    /// An error, or not a reply of the protocol.
     Wrong,
 }
 
@@ -71,11 +71,11 @@ impl Protocol {
     }
 }
 
-/// A run: whom to ask, in how many connections and for how long.
+/// A run: the server, the number of connections, and the duration.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Load {
     pub(crate) address: SocketAddr,
-    /// The process of the server, for what it costs.
+    /// The process of the server, to measure its cost.
     pub(crate) pid: u32,
     pub(crate) protocol: Protocol,
     pub(crate) connections: usize,
@@ -88,13 +88,13 @@ pub(crate) struct Load {
 pub(crate) struct Measured {
     pub(crate) seconds: f64,
     pub(crate) usage: Usage,
-    /// Replies that were refusals; they are no part of the latencies and the rate.
+    /// Number of refusals. They are not part of the latencies and the rate.
     pub(crate) refused: u64,
     latencies_ns: Histogram<u64>,
 }
 
 impl Measured {
-    /// What another program has measured.
+    /// Returns the results of another program's measurement.
     pub(crate) fn new(seconds: f64, usage: Usage, each_us: impl Iterator<Item = u64>) -> Result<Self> {
         let mut latencies_ns = empty_histogram()?;
         each_us.for_each(|latency| latencies_ns.saturating_record(latency.saturating_mul(1000)));
@@ -110,7 +110,7 @@ impl Measured {
         self.requests() as f64 / self.seconds
     }
 
-    /// The latency that this share of the requests did not exceed, in milliseconds.
+    /// Returns the latency that this share of the requests did not exceed, in milliseconds.
     #[expect(clippy::cast_precision_loss, reason = "for people")]
     pub(crate) fn quantile_ms(&self, share: f64) -> f64 {
         self.latencies_ns.value_at_quantile(share) as f64 / 1e6
@@ -118,7 +118,7 @@ impl Measured {
 }
 
 impl Load {
-    /// Sends the requests round and round until the time is over, then waits for the replies that are still due.
+    /// Sends the requests in a cycle until the time is over, then waits for the remaining replies.
     pub(crate) fn run(&self, requests: &mut Requests) -> Result<Measured> {
         ensure!(self.connections > 0, "a load needs at least one connection");
         let mut run = Run::new(self)?;
@@ -151,14 +151,14 @@ fn empty_histogram() -> Result<Histogram<u64>> {
 struct Connection {
     stream: TcpStream,
     sent_at: Instant,
-    /// What one write did not take.
+    /// The rest of a request that one write did not take.
     unsent: Vec<u8>,
-    /// What came of a reply that one read did not end.
+    /// The beginning of a reply that one read did not end.
     received: Vec<u8>,
     waits: bool,
 }
 
-/// What a whole reply was.
+/// The result of a complete reply.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Received {
     Good,
@@ -166,14 +166,14 @@ enum Received {
     Busy(u64),
 }
 
-/// A run under way.
+/// A run in progress.
 struct Run {
     protocol: Protocol,
     poll: Poll,
     events: Events,
     connections: Vec<Connection>,
     scratch: Vec<u8>,
-    /// Connections that were refused, and when each sends again. The server names the same time to all, so they are in order.
+    /// Refused connections, and when each may send again. The server gives all the same delay, so they are in order.
     refused_until: VecDeque<(Instant, usize)>,
     refused: u64,
     latencies_ns: Histogram<u64>,
@@ -184,7 +184,7 @@ impl Run {
         let poll = Poll::new()?;
         let mut connections = Vec::with_capacity(load.connections);
         for index in 0..load.connections {
-            // Connecting is no part of what is measured, so it may block.
+            // Connecting is not measured, so it may block.
             let stream = std::net::TcpStream::connect(load.address)
                 .with_context(|| format!("could not connect to {}", load.address))?;
             stream.set_nodelay(true)?;
@@ -218,7 +218,7 @@ impl Run {
         Ok(())
     }
 
-    /// Answers each reply with the next request, up to a time.
+    /// Answers each reply with the next request, until a deadline.
     fn until(&mut self, end: Instant, requests: &mut Requests) -> Result<()> {
         loop {
             let now = Instant::now();
@@ -231,7 +231,7 @@ impl Run {
         }
     }
 
-    /// Waits for every reply that is due and sends nothing more.
+    /// Waits for all remaining replies and sends nothing more.
     fn drain(&mut self) -> Result<()> {
         let start = Instant::now();
         while self.connections.iter().any(|connection| connection.waits) {
@@ -241,7 +241,7 @@ impl Run {
         Ok(())
     }
 
-    /// Lets those send again that were refused and have waited. Returns how long the next one still waits.
+    /// Resumes refused connections whose delay is over. Returns how long the next one still waits.
     fn resume(&mut self, requests: &mut Requests) -> Result<Option<Duration>> {
         let now = Instant::now();
         while let Some((at, index)) = self.refused_until.front().copied() {
@@ -256,7 +256,7 @@ impl Run {
         Ok(None)
     }
 
-    /// Waits once and handles what has happened.
+    /// Waits once and handles all events.
     fn turn(&mut self, mut timeout: Duration, mut requests: Option<&mut Requests>) -> Result<()> {
         if let Some(requests) = requests.as_deref_mut()
             && let Some(next) = self.resume(requests)?
@@ -313,7 +313,8 @@ impl Connection {
         Ok(())
     }
 
-    /// Reads what is there. The reply when that ends it: nothing is left to read then, since nothing else was asked for.
+    /// Reads what has arrived. Returns the reply if it is complete: nothing can follow it, because no other request was
+    /// sent.
     fn receive(&mut self, protocol: Protocol, scratch: &mut [u8]) -> Result<Option<Received>> {
         loop {
             let count = match self.stream.read(scratch) {
@@ -354,7 +355,7 @@ mod tests {
 
     use super::*;
 
-    /// A server that answers every line with these parts, each sent on its own.
+    /// Starts a server that answers every line with these parts, each in its own write.
     fn server(parts: &'static [&'static str]) -> SocketAddr {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
         let address = listener.local_addr().unwrap();
@@ -387,7 +388,7 @@ mod tests {
             let mut run = Run::new(&load).unwrap();
             run.send_first(&mut requests).unwrap();
             let start = Instant::now();
-            // By count and not by time: a busy machine may take long to answer.
+            // Limited by count and not by time: a busy machine may be slow to answer.
             while run.latencies_ns.len() < 10 {
                 assert!(start.elapsed() < Duration::from_mins(2), "no reply was counted in two minutes");
                 run.until(Instant::now() + Duration::from_millis(10), &mut requests).unwrap();

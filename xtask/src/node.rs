@@ -7,7 +7,7 @@ use anyhow::{Context, Result, ensure};
 
 use crate::shell::{install, program, root, run, succeeds, target_dir};
 
-/// Node and npm are there, or are installed.
+/// Installs Node and npm if they are missing.
 pub(crate) fn ready() -> Result<()> {
     if !(succeeds(program("node").arg("--version")) && succeeds(program("npm").arg("--version"))) {
         install(&["nodejs", "npm"])?;
@@ -15,7 +15,7 @@ pub(crate) fn ready() -> Result<()> {
     Ok(())
 }
 
-/// The test files of a folder. Named one by one: what a folder means to `node --test` differs from version to version.
+/// Returns the test files of a folder, one by one: what a folder means to `node --test` depends on the version of Node.
 pub(crate) fn suites(folder: &Path) -> Result<Vec<PathBuf>> {
     let mut files = Vec::new();
     for entry in fs::read_dir(folder)? {
@@ -29,8 +29,8 @@ pub(crate) fn suites(folder: &Path) -> Result<Vec<PathBuf>> {
     Ok(files)
 }
 
-/// A folder with just the packages that `xtask/NAME/package.json` says, and beside them the other files of `xtask/NAME`:
-/// Node looks for packages where a script is.
+/// Returns a folder with exactly the packages of `xtask/NAME/package.json` and copies of the other files of
+/// `xtask/NAME`: Node searches packages in the folder of the script.
 pub(crate) fn folder(name: &str) -> Result<PathBuf> {
     let sources = root().join("xtask").join(name);
     let folder = target_dir()?.join("xtask").join(name);

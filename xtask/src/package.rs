@@ -1,4 +1,4 @@
-//! The Node SDK as its users get it: a package, installed into a project of its own, and the tests against it.
+//! The Node SDK as its users get it: a package, installed into its own project, and tested there.
 //!
 //! Everything is built in a copy below the target directory; nothing is left in the sources.
 
@@ -13,13 +13,13 @@ use crate::node;
 use crate::renown::empty;
 use crate::shell::{cargo, output, program, root, run, target_dir};
 
-/// Folders that are not copied: build output of somebody who works on the sources.
+/// Folders that are not copied: build output of developers.
 const MADE: [&str; 4] = ["cjs", "esm", "node_modules", "prebuilt"];
 
-/// The licences are those of the repository; a package has to have them too.
-const LICENCES: [&str; 2] = ["LICENSE-APACHE", "LICENSE-MIT"];
+/// The licenses of the repository. A package must contain them.
+const LICENSES: [&str; 2] = ["LICENSE-APACHE", "LICENSE-MIT"];
 
-/// The package in its own folder, and a project that has it installed.
+/// A package in its own folder, and a project in which it is installed.
 pub(crate) struct Installed {
     package: PathBuf,
     pub(crate) project: PathBuf,
@@ -62,7 +62,7 @@ pub(crate) fn installed() -> Result<Installed> {
     Ok(Installed { package, project })
 }
 
-/// Builds the addon, and says where cargo put it.
+/// Builds the addon. Returns the path that cargo reports.
 fn addon() -> Result<PathBuf> {
     let arguments =
         ["build", "--locked", "--package", "renown-node", "--message-format=json-render-diagnostics"];
@@ -76,7 +76,7 @@ fn addon() -> Result<PathBuf> {
     Ok(artifact.context("cargo built no addon")?.into())
 }
 
-/// The compiler is kept from run to run; its versions are those of the lock file.
+/// Installs the compiler, in the versions of the lock file. It is kept between runs.
 fn install_compiler(package: &Path) -> Result<()> {
     let (lock, stamp) = (package.join("package-lock.json"), package.join("node_modules/installed.json"));
     if fs::read(&stamp).ok() == Some(fs::read(&lock)?) {
@@ -90,7 +90,7 @@ fn install_compiler(package: &Path) -> Result<()> {
     Ok(())
 }
 
-/// The files that git knows or would know, and none that are gone.
+/// Returns the files that git tracks or would track, except deleted ones.
 fn copy_sources(package: &Path) -> Result<()> {
     for entry in fs::read_dir(package).into_iter().flatten() {
         let path = entry?.path();
@@ -109,8 +109,8 @@ fn copy_sources(package: &Path) -> Result<()> {
             fs::copy(from, to)?;
         }
     }
-    for licence in LICENCES {
-        fs::copy(root().join(licence), package.join(licence))?;
+    for license in LICENSES {
+        fs::copy(root().join(license), package.join(license))?;
     }
     Ok(())
 }

@@ -9,13 +9,13 @@ use anyhow::{Result, ensure};
 use crate::node;
 use crate::shell::{cargo, install, program, root, run, succeeds, target_dir};
 
-/// How pictures are asked for.
+/// The options for pictures.
 pub(crate) const USAGE: &str = "screenshots [FOLDER [WIDTH,… [THEME,…]]]";
 
-/// Where the pictures of the README are.
+/// The folder of the pictures in the README.
 const README_PICTURES: &str = "docs/pictures";
 
-/// The pages that the README shows, as pictures of 1440 pixels.
+/// The pages in the README, as pictures of 1440 pixels.
 const README_PAGES: [&str; 2] = ["overview", "session"];
 
 /// Runs every `*.test.mjs` of `xtask/pages`.
@@ -25,7 +25,7 @@ pub(crate) fn test() -> Result<()> {
     run(with_demo(program("node").arg("--test").args(node::suites(&folder)?), &folder, "debug")?)
 }
 
-/// Takes pictures: those of the README, or all pages into a folder.
+/// Takes pictures: those of the README, or of all pages into a folder.
 pub(crate) fn screenshots(args: &[&str]) -> Result<()> {
     run(cargo().args(["build", "--locked", "--release", "--package", "renown"]))?;
     let folder = ready()?;
@@ -48,7 +48,7 @@ pub(crate) fn screenshots(args: &[&str]) -> Result<()> {
     Ok(())
 }
 
-/// The folder with the scripts and their packages, and a browser.
+/// Returns the folder with the scripts and their packages, and installs a browser.
 fn ready() -> Result<PathBuf> {
     if !succeeds(program("chromium").arg("--version")) {
         install(&["chromium"])?;

@@ -1,5 +1,5 @@
-//! One agent, four doors: the HTTP API, the proxy, and the SDKs of Python and Node. Every one of them judges an output that
-//! passes and one that does not; all of them have to be in one window, under one score.
+//! One agent over four interfaces: the HTTP API, the proxy, and the SDKs of Python and Node. Each of them judges an
+//! output that passes and one that fails. All verdicts must be in one window, under one score.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -16,10 +16,10 @@ use crate::{package, wheel};
 
 const AGENT: &str = "portable";
 
-/// One that passes every gate, one that does not.
+/// An output that passes every gate, and one that does not.
 const OUTPUTS: [&str; 2] = ["all is well", "ask bob@corp.io"];
 
-/// Goes through every door.
+/// Sends both outputs through every interface.
 pub(crate) fn test() -> Result<()> {
     run(cargo().args(["build", "--locked", "--package", "renown"]))?;
     let target = target_dir()?;
@@ -37,7 +37,7 @@ pub(crate) fn test() -> Result<()> {
         .arg(folder.join("evaluate.py"))
         .args([&server, AGENT])
         .args(OUTPUTS))?;
-    // Node looks for packages where a script is.
+    // Node searches packages in the folder of the script.
     let project = package::installed()?.project;
     let script = project.join("evaluate.mjs");
     fs::copy(folder.join("evaluate.mjs"), &script)?;
@@ -53,7 +53,7 @@ fn rest(peer: &Peer, key: &str) -> Result<()> {
     Ok(())
 }
 
-/// A client that calls the tool of a server, with the proxy between them.
+/// Calls a tool through the proxy, as an MCP client.
 fn proxy(renown: &Renown, server: &str, key: &str) -> Result<()> {
     let mut command = program(&renown.program);
     command.args(["proxy", "--agent", AGENT, "--server", server, "--data"]).arg(renown.data.join("laptop"));
@@ -78,7 +78,7 @@ fn proxy(renown: &Renown, server: &str, key: &str) -> Result<()> {
     Ok(())
 }
 
-/// The server knows one agent, with all that was judged.
+/// Checks that the server has one agent with all verdicts.
 fn one_window(peer: &Peer, key: &str) -> Result<()> {
     let read = |path: &str| -> Result<Value> {
         Ok(serde_json::from_slice(&fetch(peer.address, &get(path, key), 200)?)?)
@@ -93,7 +93,7 @@ fn one_window(peer: &Peer, key: &str) -> Result<()> {
         let passed = event.get("passed").and_then(Value::as_bool).unwrap_or_default();
         doors.entry(tool.to_owned()).or_default().push(passed);
     }
-    // The newest first: what does not pass came last.
+    // Newest first: the failing output was sent last.
     let each = || vec![false, true];
     let expected = ["node", "proxy", "python", "rest"].map(|door| (door.to_owned(), each()));
     ensure!(doors == BTreeMap::from(expected), "each door has two verdicts: {doors:?}");

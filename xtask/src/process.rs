@@ -1,4 +1,4 @@
-//! Servers that a bench starts and stops, and what `/proc` says that a process costs.
+//! Servers that a bench starts and stops, and their cost according to `/proc`.
 
 use std::fs;
 use std::io::{BufRead, BufReader, Read};
@@ -11,13 +11,13 @@ use anyhow::{Context, Result, bail};
 
 use crate::shell::{program, succeeds};
 
-/// A server has so long to start and so long to stop.
+/// Timeout of starting and of stopping a server.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 /// `/proc` counts processor time in hundredths of a second on every Linux.
 const TICKS_PER_SECOND: f64 = 100.0;
 
-/// Where a server says that it is ready.
+/// Where a server prints that it is ready.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Says {
     Stdout(&'static str),
@@ -28,13 +28,13 @@ pub(crate) enum Says {
 #[derive(Debug)]
 pub(crate) struct Server {
     child: Child,
-    /// What it prints; closed when it ends.
+    /// Its output. Closed when it ends.
     lines: Receiver<String>,
     stop_signal: &'static str,
 }
 
 impl Server {
-    /// Starts a server. It is stopped with the signal that ends it in order and at once.
+    /// Starts a server. It is stopped with the signal that makes it end orderly and at once.
     pub(crate) fn start(command: &mut Command, prints_to: Says, stop_signal: &'static str) -> Result<Self> {
         command.stdin(Stdio::null());
         match prints_to {
@@ -47,7 +47,7 @@ impl Server {
             Says::Stderr(_) => child.stderr.take().map(|output| Box::new(output) as _),
         };
         let (sender, lines) = channel();
-        // Read to the end even if no one waits for it: a full pipe would stop the server.
+        // Read to the end even if there is no reader: a full pipe would stop the server.
         thread::spawn(move || {
             for line in BufReader::new(output.context("not piped")?).lines() {
                 drop(sender.send(line?));
@@ -81,7 +81,7 @@ impl Server {
         self.child.id()
     }
 
-    /// What it has printed since the last time, and an error if it has ended.
+    /// Returns its output since the last call. Fails if the server has ended.
     pub(crate) fn still_runs(&mut self) -> Result<()> {
         if let Some(status) = self.child.try_wait()? {
             let printed: Vec<String> = self.lines.iter().collect();
@@ -115,20 +115,20 @@ impl Drop for Server {
 pub(crate) struct Usage {
     /// The server, with all its processes.
     pub(crate) server: f64,
-    /// This process, or the client that it ran.
+    /// This process, or the client that it started.
     pub(crate) client: f64,
-    /// Everything else on the machine. Where this is much, the figures mean little.
+    /// Everything else on the machine. If this is large, the figures mean little.
     pub(crate) others: f64,
 }
 
 impl Usage {
-    /// What was used so far.
+    /// Measures what was used so far.
     pub(crate) fn so_far(server: u32) -> Result<Self> {
         let (server, client) = (with_children(server)?, own_and_waited_for(process::id())?);
         Ok(Self { server, client, others: machine()? - server - client })
     }
 
-    /// What was used since then.
+    /// Returns what was used since then.
     pub(crate) fn since(&self, before: &Self) -> Self {
         Self {
             server: self.server - before.server,
@@ -138,7 +138,7 @@ impl Usage {
     }
 }
 
-/// A process and the children that it has waited for.
+/// Returns the time of a process and of the children that it has waited for.
 fn own_and_waited_for(pid: u32) -> Result<f64> {
     let stat = fs::read_to_string(format!("/proc/{pid}/stat"))?;
     // The second field is the name of the program, in parentheses, and may contain anything.
@@ -146,10 +146,10 @@ fn own_and_waited_for(pid: u32) -> Result<f64> {
     seconds(fields.split_ascii_whitespace().skip(11).take(4))
 }
 
-/// The same with the children that still run, for a server of many processes.
+/// The same including running children, for a server of many processes.
 fn with_children(pid: u32) -> Result<f64> {
     let children = fs::read_to_string(format!("/proc/{pid}/task/{pid}/children"))?;
-    // A child may end while it is looked at; its time is then its parent's.
+    // If a child ends while it is read, its time is added to its parent.
     let children =
         children.split_ascii_whitespace().filter_map(|child| own_and_waited_for(child.parse().ok()?).ok());
     Ok(children.sum::<f64>() + own_and_waited_for(pid)?)
@@ -166,7 +166,7 @@ fn seconds<'a>(ticks: impl Iterator<Item = &'a str>) -> Result<f64> {
     Ok(ticks.map(str::parse::<f64>).sum::<Result<f64, _>>()? / TICKS_PER_SECOND)
 }
 
-/// Memory of a process that is in RAM now, in MB.
+/// Returns the memory of a process in RAM, in MB.
 pub(crate) fn resident_mb(pid: u32) -> Result<f64> {
     let status = fs::read_to_string(format!("/proc/{pid}/status"))?;
     let line =

@@ -26,7 +26,7 @@ pub(crate) fn test() -> Result<()> {
         .current_dir(&folder))
 }
 
-/// The example of `docs/proxy.md`, as it is pasted. The server is the one that is already installed.
+/// Runs the example of `docs/proxy.md` with the server that is already installed.
 fn quick_start(folder: &Path) -> Result<()> {
     let document = fs::read_to_string(root().join("docs/proxy.md"))?;
     let mut blocks = document.split("```sh\n").skip(1).filter_map(|rest| rest.split("```").next());
@@ -36,8 +36,8 @@ fn quick_start(folder: &Path) -> Result<()> {
     let path =
         env::join_paths([bin].into_iter().chain(env::split_paths(&env::var_os("PATH").unwrap_or_default())))?;
     let (data, hold) = (folder.join("scratch/readme"), folder.join("scratch/hold"));
-    // The example closes its end at once, and on a busy machine the server may need longer to start than the proxy waits from then
-    // on. So the end is held open until the answer is there.
+    // The example closes its end at once. On a busy machine the server may need longer to start than the proxy waits
+    // after that. So the end stays open until the answer has arrived.
     run(program("mkfifo").arg(&hold))?;
     let script = block.replacen(" |\n  renown proxy", " | cat - \"$HOLD\" |\n  renown proxy", 1);
     ensure!(script != block, "the example of the proxy is no pipe any more");

@@ -1,4 +1,4 @@
-//! Tools of the Python index, each in a virtual environment of its own.
+//! Tools of the Python index, each in its own virtual environment.
 
 use std::fs;
 use std::path::PathBuf;
@@ -7,7 +7,7 @@ use anyhow::Result;
 
 use crate::shell::{install, program, root, run, succeeds, target_dir};
 
-/// The environment with just what `xtask/NAME/requirements.txt` says, made if it is not there yet.
+/// Returns the environment with exactly the packages of `xtask/NAME/requirements.txt`. Creates it if it does not exist.
 pub(crate) fn environment(name: &str) -> Result<PathBuf> {
     let folder = target_dir()?.join("xtask").join(name);
     let requirements = format!("xtask/{name}/requirements.txt");

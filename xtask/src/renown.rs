@@ -1,4 +1,4 @@
-//! `renown serve` as a bench or a test runs it, on a data directory of its own.
+//! `renown serve` for a bench or a test, with its own data directory.
 
 use std::fs;
 use std::net::{Ipv4Addr, SocketAddr, TcpListener};
@@ -14,18 +14,18 @@ use crate::load::{fetch, get};
 use crate::process::{Says, Server};
 use crate::shell::{output, program};
 
-/// How often a starting server is asked whether it is ready.
+/// The interval at which a starting server is asked whether it is ready.
 const ASK_EVERY: Duration = Duration::from_millis(1);
 const START_MAX: Duration = Duration::from_mins(1);
 
-/// A server and where it listens. Stopped when dropped.
+/// A server and its address. Stopped when dropped.
 #[derive(Debug)]
 pub(crate) struct Peer {
     pub(crate) server: Server,
     pub(crate) address: SocketAddr,
 }
 
-/// An empty folder.
+/// Returns an empty folder.
 pub(crate) fn empty(folder: &Path) -> Result<()> {
     if folder.exists() {
         fs::remove_dir_all(folder)?;
@@ -34,7 +34,7 @@ pub(crate) fn empty(folder: &Path) -> Result<()> {
     Ok(())
 }
 
-/// A free address.
+/// Returns a free address.
 pub(crate) fn free_address() -> Result<SocketAddr> {
     Ok(TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?.local_addr()?)
 }
@@ -47,7 +47,7 @@ pub(crate) struct Renown {
 }
 
 impl Renown {
-    /// A new key. No server may run on the database meanwhile.
+    /// Creates a key. No server may run on the database at the same time.
     pub(crate) fn create_key(&self) -> Result<String> {
         let mut command = program(&self.program);
         command.args(["keys", "create", "--kind", "secret", "--format", "json", "--data"]).arg(&self.data);
@@ -55,12 +55,12 @@ impl Renown {
         Ok(created.get("key").and_then(Value::as_str).context("no key in the reply")?.to_owned())
     }
 
-    /// Starts it, and says how long that took until it was ready.
+    /// Starts the server. Returns how long it took to become ready.
     pub(crate) fn serve(&self) -> Result<(Peer, Duration)> {
         self.serve_as(program(&self.program), "TERM")
     }
 
-    /// Starts it as the end of another command, to be ended by a signal.
+    /// Starts it as the end of another command. A signal ends it.
     pub(crate) fn serve_as(&self, mut command: Command, end: &'static str) -> Result<(Peer, Duration)> {
         let address = free_address()?;
         command.arg("serve").arg("--data").arg(&self.data).args(["--listen", &address.to_string()]);

@@ -1,8 +1,8 @@
-//! `cargo xtask sdk`: the clients of both SDKs, written from the OpenAPI document of the server.
+//! `cargo xtask sdk`: generates the clients of both SDKs from the OpenAPI document of the server.
 //!
-//! One method an operation and one type a schema, so that a route cannot be forgotten and a field cannot be misspelt. What
-//! a request needs beside its names (keys, errors, retries, paging, events) is written by hand in `_http.py` and `http.ts`.
-//! The files are checked in; `cargo xtask test sdk` says when they are stale.
+//! There is one method per operation and one type per schema, so that no route is forgotten and no field is misspelled.
+//! The rest of a request (keys, errors, retries, paging, events) is written by hand in `_http.py` and `http.ts`. The
+//! files are checked in; `cargo xtask test sdk` reports when they are stale.
 
 mod model;
 mod python;
@@ -16,10 +16,10 @@ use anyhow::{Context, Result, ensure};
 use crate::shell::root;
 use model::Api;
 
-/// The document that the server makes, checked in by its own test.
+/// The document that the server generates. A test of the server writes it.
 const DOCUMENT: &str = "crates/server/openapi.json";
 
-/// A file that is made, and what makes it.
+/// A generated file, and its generator.
 type Made = (&'static str, fn(&Api) -> String);
 
 const FILES: [Made; 2] = [
@@ -40,7 +40,7 @@ pub(crate) fn write() -> Result<()> {
     Ok(())
 }
 
-/// Fails when a client is not what the document makes of it.
+/// Fails if a client differs from the generated one.
 pub(crate) fn check() -> Result<()> {
     for (path, text) in made()? {
         let kept = fs::read_to_string(root().join(path)).unwrap_or_default();

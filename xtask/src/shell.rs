@@ -9,8 +9,8 @@ use std::sync::LazyLock;
 use anyhow::{Context, Result, ensure};
 use serde_json::Value;
 
-/// The root of the workspace. Cargo says where it is when it runs this program: one that was built by another clone into
-/// the same target directory would remember the place of that.
+/// Returns the root of the workspace. Cargo passes it when it runs this program. A root that is compiled in could be
+/// that of another clone with the same target directory.
 pub(crate) fn root() -> &'static Path {
     static ROOT: LazyLock<PathBuf> = LazyLock::new(|| {
         let xtask =
@@ -20,12 +20,12 @@ pub(crate) fn root() -> &'static Path {
     &ROOT
 }
 
-/// Cargo itself: the one that runs this program, so that the toolchain is the same.
+/// Returns the cargo that runs this program, so that the toolchain is the same.
 pub(crate) fn cargo() -> Command {
     program(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
 }
 
-/// Where cargo builds, which may be outside of the workspace.
+/// Returns the build directory of cargo, which may be outside of the workspace.
 pub(crate) fn target_dir() -> Result<PathBuf> {
     let metadata = output(cargo().args(["metadata", "--locked", "--no-deps", "--format-version=1"]))?;
     let metadata: Value = serde_json::from_str(&metadata)?;
@@ -50,7 +50,7 @@ pub(crate) fn run(command: &mut Command) -> Result<()> {
     Ok(())
 }
 
-/// Installs packages of Debian that are not there yet.
+/// Installs missing packages of Debian.
 pub(crate) fn install(packages: &[&str]) -> Result<()> {
     println!("installing {}", packages.join(", "));
     run(program("apt-get").args(["update", "--quiet"]))?;
@@ -65,7 +65,7 @@ pub(crate) fn output(command: &mut Command) -> Result<String> {
     Ok(String::from_utf8(output.stdout)?)
 }
 
-/// Whether a command runs and succeeds, without showing what it prints.
+/// Returns whether a command runs and succeeds. Its output is not shown.
 pub(crate) fn succeeds(command: &mut Command) -> bool {
     command
         .stdin(Stdio::null())

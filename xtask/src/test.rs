@@ -41,7 +41,7 @@ const PARTS: [Part; 18] = [
     Part { name: "doc", run: doc },
 ];
 
-/// The names of all parts.
+/// Returns the names of all parts.
 pub(crate) fn names() -> Vec<&'static str> {
     PARTS.iter().map(|part| part.name).collect()
 }
@@ -79,7 +79,8 @@ fn doc() -> Result<()> {
         .env("RUSTDOCFLAGS", "--deny warnings"))
 }
 
-/// The independent reference agrees with every vector, and still makes the checked-in ones byte by byte.
+/// Checks that the independent reference agrees with every vector, and still generates the checked-in vectors byte by
+/// byte.
 fn vectors() -> Result<()> {
     if !succeeds(program("python3").arg("--version")) {
         install(&["python3"])?;
@@ -102,7 +103,7 @@ fn vectors() -> Result<()> {
     Ok(())
 }
 
-/// The JSON files of a folder, relative to the workspace, by name.
+/// Returns the JSON files of a folder by name, relative to the workspace.
 fn json_files(folder: &str) -> Result<Vec<PathBuf>> {
     let mut files = Vec::new();
     for entry in fs::read_dir(root().join(folder))? {

@@ -1,4 +1,4 @@
-//! The Python SDK as its users get it: a wheel, installed into an environment of its own, and the tests against that.
+//! The Python SDK as its users get it: a wheel, installed into its own environment, and tested there.
 //!
 //! The wheel is built in the debug profile below the target directory; nothing is left in the sources.
 
@@ -24,7 +24,7 @@ pub(crate) fn test() -> Result<()> {
         .arg("sdk/python/tests"))
 }
 
-/// Builds the wheel and installs it. Gives the Python that has it.
+/// Builds the wheel and installs it. Returns the Python of the environment.
 pub(crate) fn installed() -> Result<PathBuf> {
     let target = target_dir()?;
     let environment = python::environment("python")?;
@@ -33,7 +33,7 @@ pub(crate) fn installed() -> Result<PathBuf> {
     empty(&wheels)?;
     run(program(environment.join("bin/maturin"))
         .args(["build", "--quiet", "--locked", "--manifest-path", "sdk/python/Cargo.toml"])
-        // What a wheel for other machines may link to is a question for a release.
+        // A wheel for other machines may link only to certain libraries. A release has to check that.
         .args(["--compatibility", "off", "--interpreter"])
         .arg(&python)
         .arg("--out")

@@ -1,4 +1,4 @@
-//! Large stores, written straight through the store in large batches: faster than over HTTP, and the same rows.
+//! Large stores, written directly through the store in large batches. This is faster than HTTP and gives the same rows.
 
 use std::ops::Range;
 use std::path::Path;
@@ -9,23 +9,23 @@ use renown_store::sqlite::Sqlite;
 use renown_store::{Clock, NewEvaluation, NewRun, RunStore, Store};
 use tokio::runtime::Runtime;
 
-/// How many evaluations the store is given at a time.
+/// Number of evaluations per call of the store.
 const BATCH: u64 = 4000;
 
-/// Replaced by the number of an agent in a request, as [`agent`] writes it.
+/// Replaced by the number of an agent in a request, in the form that [`agent`] writes.
 pub(super) const AGENT_MARK: &str = "#######";
 
-/// The name of an agent.
+/// Returns the name of an agent.
 pub(super) fn agent(number: u64) -> String {
     format!("a-{number:07}")
 }
 
-/// The numbers from 0 on, cut into batches.
+/// Returns the numbers from 0, in batches.
 pub(super) fn batches(total: u64) -> impl Iterator<Item = Range<u64>> {
     (0..total.div_ceil(BATCH)).map(move |batch| batch * BATCH..total.min((batch + 1) * BATCH))
 }
 
-/// A store that is filled.
+/// A store that is being filled.
 pub(super) struct Bulk {
     pub(super) store: Sqlite,
     pub(super) runtime: Runtime,
@@ -48,7 +48,7 @@ impl Bulk {
     }
 }
 
-/// A run of an agent that completed.
+/// Returns a completed run of an agent.
 pub(super) fn run(number: u64, agent: &str) -> Result<NewRun> {
     let text = format!(
         r#"{{"agent_id":"{agent}","outcome":"completed","wall_ms":{},"stages":[{{"name":"test","passed":true}}]}}"#,
@@ -58,7 +58,7 @@ pub(super) fn run(number: u64, agent: &str) -> Result<NewRun> {
     Ok(NewRun { id: format!("run-{number}").parse()?, submission, digest: [0; 32] })
 }
 
-/// Scores runs. They wait together, so that one transaction takes many.
+/// Scores runs. They are sent at the same time, so that one transaction takes many of them.
 pub(super) async fn add_runs(store: &Sqlite, org: &OrgId, runs: Vec<NewRun>) -> Result<()> {
     let batch: Vec<_> = runs.into_iter().map(|run| store.add_run(org, run, None)).collect();
     for submitted in batch {

@@ -1,14 +1,14 @@
-//! Servers measured in turns, and what comes out of it: every round's figures, and the medians of the ratios.
+//! Measures servers in turns, and reports the figures of every round and the medians of the ratios.
 //!
-//! A machine is faster in one minute than in the next. Of a round, everyone ran in the same minute, so that its ratio
-//! says more than that of two averages. The columns on the right are processor time a request, and what everything else
-//! on the machine took of one processor meanwhile.
+//! The speed of a machine changes from minute to minute. In one round all servers run within the same minute, so a
+//! ratio of one round says more than a ratio of two averages. The columns on the right are the processor time per
+//! request, and the processor time of everything else on the machine, in percent of one processor.
 
 use anyhow::{Context, Result};
 
 use crate::load::Measured;
 
-/// One who takes part, and how to measure it.
+/// A side of the comparison: its name, and how to measure it.
 pub(super) struct Side<'a> {
     pub(super) name: &'static str,
     pub(super) measure: Box<dyn FnMut() -> Result<Measured> + 'a>,
@@ -32,7 +32,7 @@ pub(super) struct Results {
     entries: Vec<Entry>,
 }
 
-/// Lets the sides run in turns, and prints each run.
+/// Runs the sides in turns, and prints each run.
 pub(super) fn contest(title: &str, rounds: usize, sides: &mut [Side<'_>]) -> Result<Results> {
     println!(
         "\n{:<20} {:<16} {:>5} {:>9} {:>8} {:>8} {:>8} {:>8} {:>10} {:>10} {:>7}",
@@ -51,7 +51,7 @@ pub(super) fn contest(title: &str, rounds: usize, sides: &mut [Side<'_>]) -> Res
 }
 
 impl Results {
-    /// Prints how many times ours is a figure of a peer, and whether the median is at least or at most what is wanted.
+    /// Prints the ratio of our figure to that of a peer, and whether its median is within the limit.
     pub(super) fn ratio(
         &self,
         peer: &str,
@@ -75,13 +75,13 @@ impl Results {
         }
     }
 
-    /// The median of a figure of one side.
+    /// Returns the median of a figure of one side.
     pub(super) fn median(&self, name: &str, figure: impl Fn(&Measured) -> f64) -> f64 {
         let entry = self.entries.iter().find(|entry| entry.name == name);
         middle(&sorted(entry.into_iter().flat_map(|entry| entry.rounds.iter().map(&figure))))
     }
 
-    /// The median of a figure of ours as times that of a peer.
+    /// Returns the median ratio of our figure to that of a peer.
     pub(super) fn median_ratio(&self, peer: &str, figure: impl Fn(&Measured) -> f64) -> f64 {
         let [ours, peers @ ..] = self.entries.as_slice() else { return f64::NAN };
         let peer = peers.iter().find(|entry| entry.name == peer);
@@ -89,7 +89,7 @@ impl Results {
         middle(&sorted(rounds.map(|(a, b)| figure(a) / figure(b))))
     }
 
-    /// Prints the median of a figure of ours, and whether it is as wanted.
+    /// Prints the median of one of our figures, and whether it is within the limit.
     pub(super) fn figure(&self, what: &str, unit: &str, figure: impl Fn(&Measured) -> f64, wanted: Wanted) {
         let Some(ours) = self.entries.first() else { return };
         let middle = middle(&sorted(ours.rounds.iter().map(&figure)));
@@ -102,7 +102,7 @@ impl Results {
     }
 }
 
-/// What a figure has to be.
+/// The limit of a figure.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Wanted {
     AtLeast(f64),
@@ -118,7 +118,7 @@ impl Wanted {
         format!("(target {sign} {limit}{unit}: {})", self.word(found))
     }
 
-    /// Whether a figure is as wanted, in one word.
+    /// Returns in one word whether a figure is within the limit.
     pub(super) fn word(self, found: f64) -> &'static str {
         let met = match self {
             Self::AtLeast(limit) => found >= limit,
@@ -134,7 +134,7 @@ fn sorted(figures: impl Iterator<Item = f64>) -> Vec<f64> {
     figures
 }
 
-/// The median; of an even number of figures the lower one of the two.
+/// Returns the median; for an even number of figures, the lower of the middle two.
 pub(super) fn middle(sorted: &[f64]) -> f64 {
     sorted.get(sorted.len().saturating_sub(1) / 2).copied().unwrap_or(f64::NAN)
 }

@@ -1,8 +1,8 @@
-//! `cargo xtask bench evidence`: what a run costs as its workspace grows, and what the reputation of an identity costs as its events
-//! do. Both should cost the same however much there is.
+//! `cargo xtask bench evidence`: the cost of a run as its workspace grows, and the cost of an identity's reputation as
+//! its events grow. Both should not depend on the amount.
 //!
-//! The small and the large store are open side by side and asked in turn, so that whatever else the machine does meets both. The
-//! peer of the reputation is the same answer from the events themselves, by SQL over the same file.
+//! The small and the large store are open side by side and are asked in turns, so that other load on the machine
+//! affects both. The peer of the reputation is the same answer, computed by SQL from the events in the same file.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -26,13 +26,13 @@ use crate::shell::{self, cargo, target_dir};
 const FEW: i64 = 1000;
 const MANY_RUNS: i64 = 1_000_000;
 const MANY_EVENTS: i64 = 10_000_000;
-/// How many are written at a time while a store is filled.
+/// Number of items per write while a store is filled.
 const BATCH: i64 = 2000;
 const SAMPLES: usize = 400;
 const PEER_SAMPLES: usize = 1;
 const DAYS_90_NS: i64 = 90 * 86_400 * 1_000_000_000;
 
-/// Runs the bench as a release would.
+/// Starts the bench as a release build.
 pub(crate) fn evidence() -> Result<()> {
     let release = ["run", "--release", "--locked", "--package", "xtask", "--", "bench", "evidence-here"];
     shell::run(cargo().args(release))
@@ -58,7 +58,7 @@ fn open(dir: &Path) -> Result<Sqlite> {
     Ok(Sqlite::open(dir, "cargo xtask bench evidence", system_clock())?)
 }
 
-/// The median of measurements that are taken of each in turn, in microseconds.
+/// Returns the medians of measurements in microseconds. Both sides are measured in turns.
 fn medians(samples: usize, mut measure: impl FnMut(usize, usize) -> Result<()>) -> Result<[f64; 2]> {
     let mut taken = [Vec::new(), Vec::new()];
     for sample in 0..samples {
@@ -103,9 +103,9 @@ fn runs(runtime: &Runtime, dir: &Path) -> Result<()> {
     Ok(())
 }
 
-/// An event of an identity within the last 90 days.
+/// Returns an event of an identity within the last 90 days.
 fn event(number: i64, count: i64, now: Timestamp) -> Result<NewReputationEvent> {
-    // Spread evenly, and sent as they happen.
+    // Spread evenly, and sent in the order in which they happened.
     let back = (DAYS_90_NS / count).saturating_mul(count - number);
     let categories = Category::ALL;
     let category = categories.get(usize::try_from(number)? % categories.len()).context("a category")?;
@@ -146,7 +146,7 @@ fn identities(runtime: &Runtime, dir: &Path) -> Result<()> {
     };
     ensure!(windows(1, now)? > windows(0, now)?, "nothing was counted");
     let [few, many] = medians(SAMPLES, |which, sample| {
-        // Each asks about another moment, as callers do.
+        // Each request is about another time, as in practice.
         let as_of = Timestamp::from_nanos(now.nanos() - 1_234_567_891 * i64::try_from(sample)?)?;
         windows(which, as_of).map(drop)
     })?;

@@ -20,30 +20,30 @@ use crate::duckdb;
 use crate::generate::{Amount, Dialect, Plan};
 use crate::shell::{cargo, output, program, run, target_dir};
 
-/// Sizes of the logs in bytes, and how often each is measured; the best counts.
+/// Sizes of the logs in bytes, and how often each is measured. The fastest run counts.
 const SIZES: [(u64, u32); 3] = [(10_000_000, 7), (100_000_000, 5), (LARGEST_BYTES, 5)];
 
-/// The log that the targets are for.
+/// The log that the targets apply to.
 const LARGEST_BYTES: u64 = 1_000_000_000;
 
-/// The peers, and how many times faster than each `renown` is to be on the largest log.
+/// The peers, and how many times faster than each `renown` must be on the largest log.
 const PEERS: [(&str, Option<f64>); 4] =
     [("script", Some(25.0)), ("detected", None), ("typed", None), ("text", Some(6.0))];
 
 const RSS_MB_MAX: f64 = 150.0;
 const GB_PER_SECOND_MIN: f64 = 1.0;
 
-/// The log of the cold start.
+/// The log for the cold start.
 const SMALL_BYTES: u64 = 1_000_000;
 const COLD_START_MS_MAX: f64 = 20.0;
 
-/// What a command took.
+/// Time and memory of a command.
 struct Measured {
     seconds: f64,
     rss_mb: f64,
 }
 
-/// Generates the logs, runs everything on them and prints the table.
+/// Generates the logs, measures everything and prints the table.
 pub(crate) fn judge() -> Result<()> {
     run(cargo().args(["build", "--locked", "--release", "--package", "renown"]))?;
     let renown = target_dir()?.join("release/renown");
@@ -93,7 +93,7 @@ fn generate(folder: &Path, bytes: u64) -> Result<PathBuf> {
     Ok(path)
 }
 
-/// The best of some runs of `renown judge --all`. The measuring script sees the peak memory of its child.
+/// Returns the fastest of some runs of `renown judge --all`. The measuring script reads the peak memory of its child.
 fn renown_judge(renown: &Path, log: &Path, times: u32) -> Result<Measured> {
     let mut command = program("python3");
     command.arg("xtask/measure.py").arg(times.to_string()).arg(renown);
@@ -102,7 +102,7 @@ fn renown_judge(renown: &Path, log: &Path, times: u32) -> Result<Measured> {
     measured(&found)
 }
 
-/// The best of some runs of a query, each in a process of its own.
+/// Returns the fastest of some runs of a query, each in its own process.
 fn peer_query(peer: &str, log: &Path, times: u32) -> Result<Measured> {
     let mut best: Option<Measured> = None;
     for _ in 0..times {

@@ -1,9 +1,10 @@
-//! `cargo xtask bench otlp`: how many log records a second `renown serve` keeps, by transport, and what ten million of them cost in
-//! memory.
+//! `cargo xtask bench otlp`: how many log records per second `renown serve` stores, by transport, and the memory for
+//! ten million of them.
 //!
-//! Every record is another one, of the shape that Claude Code sends, 512 a body as SDKs batch them, over eight connections. All bodies
-//! are made before the clock starts, so that their maker does not share the cores. The peer is a plain SQLite table in this process:
-//! a row a record and a transaction a body, with the same promise of durability, and neither a network nor anything to read.
+//! Every record is different and has the shape that Claude Code sends. A body has 512 records, as SDKs batch them;
+//! there are eight connections. All bodies are made before the clock starts, so that making them uses no processor time
+//! of the measurement. The peer is a plain SQLite table in this process: one row per record and one transaction per
+//! body, with the same durability, but without network and parsing.
 
 mod bodies;
 
@@ -34,7 +35,7 @@ const TARGET_A_SECOND: f64 = 50_000.0;
 const MEMORY_RECORDS: usize = 10_000_000;
 const REPORT_EVERY: usize = 1_000_000;
 
-/// A way in.
+/// A transport.
 #[derive(Clone, Copy)]
 struct Transport {
     name: &'static str,
@@ -51,14 +52,14 @@ const TRANSPORTS: [Transport; 5] = [
     Transport { name: "gRPC, gzip", encoding: Encoding::Protobuf, grpc: true, gzip: true },
 ];
 
-/// A server that takes telemetry.
+/// A server that accepts telemetry.
 struct Receiver {
     server: Server,
     http: SocketAddr,
     grpc: SocketAddr,
 }
 
-/// Builds the program, then prints the rate of every transport and the memory as records arrive.
+/// Builds the program, then prints the rate of every transport and the memory while records arrive.
 pub(crate) fn otlp() -> Result<()> {
     run(cargo().args(["build", "--release", "--locked", "--package", "renown"]))?;
     let folder = target_dir()?.join("xtask/bench-otlp");
@@ -91,7 +92,7 @@ fn start(data: &Path) -> Result<Receiver> {
     Ok(Receiver { server, http, grpc })
 }
 
-/// What a plain table takes, in records a second.
+/// Returns how many records per second a plain table stores.
 fn peer(folder: &Path) -> Result<f64> {
     let database = Connection::open(folder.join("peer.db"))?;
     database.pragma_update(None, "journal_mode", "wal")?;
@@ -117,7 +118,7 @@ fn records(bodies: usize) -> f64 {
     (bodies * RECORDS_A_BODY) as f64
 }
 
-/// Sends all bodies of a transport: records a second, and the memory of the server afterwards.
+/// Sends all bodies of a transport. Returns the records per second, and the memory of the server afterwards.
 async fn rate(receiver: &Receiver, transport: Transport) -> Result<(f64, f64)> {
     let mut bodies = Bodies::new(transport.encoding, RECORDS_A_BODY);
     let made =
@@ -128,7 +129,7 @@ async fn rate(receiver: &Receiver, transport: Transport) -> Result<(f64, f64)> {
     Ok((rate, resident_mb(receiver.server.pid())?))
 }
 
-/// Sends bodies over all connections, each when the one before it is answered.
+/// Sends bodies over all connections. Each connection waits for the reply before it sends the next body.
 async fn send(receiver: &Receiver, transport: Transport, bodies: Vec<Bytes>) -> Result<()> {
     let share = bodies.len().div_ceil(CONNECTIONS);
     let connections = bodies.chunks(share).map(|bodies| connection(receiver, transport, bodies.to_vec()));
@@ -180,7 +181,7 @@ fn request(address: SocketAddr, transport: Transport, body: Bytes) -> Result<Req
     Ok(request.body(Full::new(body))?)
 }
 
-/// Whether the records of a request were taken.
+/// Returns whether all records of a request were accepted.
 async fn answered(response: Response<hyper::body::Incoming>, is_grpc: bool) -> Result<()> {
     ensure!(response.status() == 200, "the server answers {}", response.status());
     let body = response.into_body().collect().await?;
@@ -191,7 +192,7 @@ async fn answered(response: Response<hyper::body::Incoming>, is_grpc: bool) -> R
     Ok(())
 }
 
-/// Sends ten million records and prints the memory of the server as they arrive.
+/// Sends ten million records and prints the memory of the server while they arrive.
 async fn memory(receiver: &Receiver, data: &Path) -> Result<()> {
     let [transport, ..] = TRANSPORTS;
     let mut bodies = Bodies::new(transport.encoding, RECORDS_A_BODY);

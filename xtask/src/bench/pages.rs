@@ -1,9 +1,11 @@
-//! `cargo xtask bench pages`: what the pages of the dashboard cost with many evaluations and with many agents.
+//! `cargo xtask bench pages`: the cost of the web pages with many evaluations and with many agents.
 //!
-//! `renown serve` runs on both databases of [`data`] at once. They are asked in turns, so that whatever else the machine does meets both.
-//! Every answer is to be there within 10 ms in 99 of 100 cases, and to take at most twice as long with many agents as with few.
+//! `renown serve` runs on both databases of [`data`] at once. They are asked in turns, so that other load on the
+//! machine affects both. 99 of 100 answers must arrive within 10 ms, and take at most twice as long with many agents as
+//! with few.
 //!
-//! Beside each answer it prints the time of one SQL statement that computes the same from the evidence, over the same file:
+//! Next to each answer it prints the time of one SQL statement that computes the same from the evidence in the same
+//! file:
 //!
 //! | question | asked over HTTP | by SQL | that leaves out |
 //! |---|---|---|---|
@@ -15,9 +17,10 @@
 //! | sessions | `/v1/sessions?limit=50` | the records of the last 50 sessions, counted | every score: SQL cannot decode records |
 //! | last seen | `/v1/agents?limit=50` | the last evaluation of each agent | scores, sessions, runs, identities |
 //!
-//! Then [`html`] asks for the pages themselves.
+//! Then [`html`] requests the pages themselves.
 //!
-//! SQL runs inside this process, without HTTP and JSON, with 64 MB of cache. So "times faster" is the least that preparing answers gains.
+//! SQL runs inside this process, without HTTP and JSON, with 64 MB of cache. So the printed factor is a lower bound of
+//! the gain.
 
 mod data;
 mod html;
@@ -47,7 +50,7 @@ const CONNECTIONS: [usize; 2] = [1, 4];
 const P99_MS_MAX: f64 = 10.0;
 const RATIO_MAX: f64 = 2.0;
 
-/// How often the evidence is asked each question; the median counts.
+/// How often each question is answered from the evidence. The median counts.
 const EVIDENCE_SAMPLES: usize = 3;
 const EVIDENCE_CACHE_KB: i64 = 64_000;
 
@@ -57,7 +60,7 @@ pub(crate) fn pages(args: &[&str]) -> Result<()> {
     run(cargo().args(["build", "--locked", "--release", "--package", "renown", "--package", "xtask"]))?;
     let release = target_dir()?.join("release");
     if cfg!(debug_assertions) {
-        // The client has to be as fast as it can.
+        // The client must not be the bottleneck.
         return run(program(release.join("xtask")).args(["bench", "pages"]).args(args));
     }
     let folder = target_dir()?.join("xtask/pages");
@@ -92,7 +95,7 @@ fn measure(options: &Options, program: &Path, folder: &Path) -> Result<()> {
     Ok(())
 }
 
-/// A database with a server on it.
+/// A database and its server.
 struct Database {
     key: String,
     asked: Asked,
@@ -123,7 +126,7 @@ impl Database {
         load.run(requests)
     }
 
-    /// How long the evidence takes to answer, in milliseconds.
+    /// Returns the time of the answer from the evidence, in milliseconds.
     fn evidence_ms(&self, question: &Question) -> Result<f64> {
         let mut taken = Vec::new();
         for sample in 0..EVIDENCE_SAMPLES {
@@ -136,14 +139,14 @@ impl Database {
     }
 }
 
-/// One line of the table.
+/// One row of the table.
 struct Row {
     question: &'static str,
     size: &'static str,
     connections: usize,
     p50_ms: f64,
     p99_ms: f64,
-    /// As times the database with few agents, p50 and p99.
+    /// Ratio to the database with few agents, for p50 and p99.
     ratios: Option<[f64; 2]>,
     evidence_ms: f64,
 }
@@ -156,7 +159,7 @@ fn p99(measured: &Measured) -> f64 {
     measured.quantile_ms(0.99)
 }
 
-/// Asks one question of both databases, in turns.
+/// Asks both databases one question, in turns.
 fn ask(options: &Options, question: &Question, few: &Database, many: &Database) -> Result<Vec<Row>> {
     let mut of_few = few.asked.requests(question);
     let mut of_many = many.asked.requests(question);
@@ -197,7 +200,7 @@ fn row(
     }
 }
 
-/// Prints the table, medians of all rounds.
+/// Prints the table with the medians of all rounds.
 fn print(rows: &[Row]) {
     println!(
         "\n{:<12} {:<5} {:>5} {:>8} {:>8} {:<16} {:>7} {:>7} {:<14} {:>10} {:>8}",

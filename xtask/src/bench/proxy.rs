@@ -1,7 +1,7 @@
-//! `cargo xtask bench proxy`: what `renown proxy` adds to a call of a tool, and the memory it takes.
+//! `cargo xtask bench proxy`: the latency that `renown proxy` adds to a tool call, and its memory.
 //!
-//! A trivial server gives back what it is given, once with the proxy before it and once without. Both run at the same time and
-//! are asked in turns, call by call, so that whatever else the machine does falls on both.
+//! A trivial server echoes its input, once behind the proxy and once without it. Both run at the same time and are
+//! called in turns, so that other load on the machine affects both.
 
 use std::fs;
 use std::io::{self, BufRead, BufReader, BufWriter, Write};
@@ -18,7 +18,7 @@ use serde_json::value::RawValue;
 use crate::renown::empty;
 use crate::shell::{cargo, program, run, target_dir};
 
-/// The lengths of what a tool gives back.
+/// The lengths of the echoed texts.
 const SIZES: [(&str, usize); 3] = [("200 B", 200), ("4 KiB", 4 << 10), ("64 KiB", 64 << 10)];
 
 const CALLS: usize = 4000;
@@ -27,14 +27,14 @@ const WARM_UP_CALLS: usize = 200;
 const ADDED_MS_MAX: f64 = 1.0;
 const RESIDENT_MB_MAX: f64 = 20.0;
 
-/// Ordinary words of a coding agent's tools, in which there is nothing to find.
+/// Ordinary output of a coding agent's tools, in which the gates find nothing.
 const WORDS: &str =
     "fn area(width: u32, height: u32) -> u32 { width * height } // see docs/shapes.md, tests pass in 12 ms; ";
 
 /// Latencies are recorded up to ten seconds, with three digits.
 const LATENCY_NS_MAX: u64 = 10_000_000_000;
 
-/// Measures both, and prints what the proxy adds.
+/// Measures both, and prints the difference.
 pub(crate) fn proxy() -> Result<()> {
     run(cargo().args(["build", "--locked", "--release", "--package", "renown"]))?;
     let target = target_dir()?;
@@ -86,7 +86,7 @@ fn ms(latencies_ns: &Histogram<u64>, share: f64) -> f64 {
     latencies_ns.value_at_quantile(share) as f64 / 1e6
 }
 
-/// The most memory that a process had in RAM.
+/// Returns the peak memory of a process in RAM.
 fn peak_mb(pid: u32) -> Result<f64> {
     let status = fs::read_to_string(format!("/proc/{pid}/status"))?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).context("no peak of memory")?;
@@ -94,7 +94,7 @@ fn peak_mb(pid: u32) -> Result<f64> {
     Ok(kib * 1024.0 / 1e6)
 }
 
-/// This program as the server.
+/// Returns this program as the server.
 fn echo_command() -> Result<Command> {
     let mut command = program(std::env::current_exe()?);
     command.args(["bench", "echo"]);
@@ -128,7 +128,7 @@ impl Talk {
         Ok(Self { child, to, from: BufReader::with_capacity(1 << 20, from), line: Vec::new() })
     }
 
-    /// Calls the tool and gives the time until its result was read, in nanoseconds.
+    /// Calls the tool. Returns the time until its result was read, in nanoseconds.
     fn call(&mut self, id: usize, text: &str) -> Result<u64> {
         let params = json!({"name": "echo", "arguments": {"text": text}});
         let mut request =
@@ -174,7 +174,7 @@ struct Arguments<'m> {
     text: &'m RawValue,
 }
 
-/// A server on standard input and output whose only tool gives back its text.
+/// Serves standard input and output. The only tool echoes a text.
 pub(crate) fn echo() -> Result<()> {
     let (mut input, mut output) = (BufReader::new(io::stdin()), BufWriter::new(io::stdout()));
     let mut line = String::new();

@@ -1,4 +1,5 @@
-//! `cargo xtask bench serve`: `renown serve` against what people would use instead, in one run on one machine.
+//! `cargo xtask bench serve`: `renown serve` against the programs that people would use instead, in one run on one
+//! machine.
 //!
 //! | part | ours | peers |
 //! |---|---|---|
@@ -10,9 +11,9 @@
 //! | overload | `POST /v1/evaluate` from 3, 9 and 27 times the connections, and probes meanwhile | its own capacity |
 //! | medians | evaluate, read and ingest | the build of `--before` |
 //!
-//! `--before PROGRAM` lets an older build take part in turns, so that a change is compared within one run.
+//! `--before PROGRAM` measures an older build in turns with this one, so that both are compared within one run.
 //!
-//! Everything is started and stopped here, below the target directory, so on the same disk.
+//! The bench starts and stops everything itself, below the target directory, so all databases are on the same disk.
 
 mod medians;
 mod options;
@@ -41,7 +42,7 @@ use crate::shell::{cargo, program, run, target_dir};
 use options::{Options, Part};
 use postgres::{Postgres, Way};
 
-/// Connections at which evaluate and read are measured, and how many times Redis evaluate is to be.
+/// The numbers of connections for evaluate and read, and the wanted ratio to Redis for evaluate.
 const EVALUATE: [(usize, f64); 2] = [(32, 1.0), (128, 1.5)];
 const EVALUATE_P99_MS_MAX: f64 = 10.0;
 
@@ -52,19 +53,19 @@ const READ_OF_AXUM_MIN: f64 = 0.8;
 const INGEST_CONNECTIONS: [usize; 1] = [32];
 const INGEST_OF_POSTGRES_MIN: f64 = 3.0;
 
-/// Runs the parts that were asked for.
+/// Runs the selected parts.
 pub(crate) fn serve(args: &[&str]) -> Result<()> {
     let options = Options::parse(args)?;
     run(cargo().args(["build", "--locked", "--release", "--package", "renown", "--package", "xtask"]))?;
     let release = target_dir()?.join("release");
     if cfg!(debug_assertions) {
-        // The client and the peer in it have to be as fast as they can.
+        // The client and the peer in it must not be the bottleneck.
         return run(program(release.join("xtask")).args(["bench", "serve"]).args(args));
     }
     let folder = target_dir()?.join("xtask/serve");
     let renown = options.renown.clone().unwrap_or(release.join("renown"));
     let measured = measure(&options, &renown, &folder);
-    // Databases of gigabytes are of no use to anyone afterwards.
+    // The databases have gigabytes and are not needed afterwards.
     fs::remove_dir_all(&folder)?;
     measured
 }
@@ -200,7 +201,7 @@ fn ingest(options: &Options, ours: &Ours<'_>, folder: &Path) -> Result<()> {
     Ok(())
 }
 
-/// The time, from which ids begin.
+/// Returns the time at which ids begin.
 fn now_ms() -> Result<u64> {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).context("the clock is before 1970")?;
     Ok(u64::try_from(since.as_millis())?)

@@ -1,7 +1,7 @@
-//! Bits that flip in the file: none that changes an export may go unnoticed.
+//! Flips bits in the file: every flip that changes an export must be noticed.
 //!
-//! One bit at a time is flipped in a copy of the database, at places that follow from a seed. Then either `renown verify` reports it, or
-//! every export is the same as before.
+//! One bit at a time is flipped in a copy of the database; a seed determines the positions. Then either `renown verify`
+//! reports it, or every export is the same as before.
 
 use std::fs;
 use std::path::Path;
@@ -49,7 +49,7 @@ fn store(file: &Path) -> String {
     format!("sqlite:{}", file.display())
 }
 
-/// Everything that can be exported, as text.
+/// Returns everything that can be exported, as text.
 fn exports(renown: &Path, file: &Path) -> Result<Vec<String>> {
     let one = |kind: &str| {
         let mut command = program(renown);

@@ -1,8 +1,8 @@
-//! A server under load is killed at a random moment, again and again, on one data directory.
+//! Kills a server under load at a random moment, again and again, on one data directory.
 //!
-//! After each round: every acknowledged evaluation, run and reputation event is there exactly once, no other is there twice, and
-//! every score equals a replay. What was in flight when the server died is sent again with the same id after the restart, as a client would, and
-//! counts once whether it had arrived or not.
+//! After each round, every acknowledged evaluation, run and reputation event is stored exactly once, nothing is stored
+//! twice, and every score equals a replay. What was in flight when the server died is sent again with the same id after
+//! the restart, as a client would, and counts once whether it had arrived or not.
 
 use std::collections::HashMap;
 use std::net::SocketAddr;
@@ -33,7 +33,7 @@ const SEED: u64 = 0x5eed_2026;
 #[derive(Default)]
 struct Client {
     acknowledged: Vec<String>,
-    /// Sent, and not known to have arrived.
+    /// Sent, but not known to have arrived.
     in_flight: Option<String>,
     sent: u64,
 }
@@ -73,7 +73,8 @@ fn in_flight(client: &Mutex<Client>) -> bool {
     client.lock().is_ok_and(|client| client.in_flight.is_some())
 }
 
-/// After how many acknowledgements a round ends: from 1 on, so that the first commit after a restart is hit too.
+/// Returns the number of acknowledgements after which a round ends: from 1 on, so that the first commit after a restart
+/// is hit too.
 fn moment(round: u64) -> u64 {
     let mixed = (SEED ^ round).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     1 + (mixed >> 32) % ROUND_MAX
@@ -96,7 +97,8 @@ impl Kind {
         }
     }
 
-    /// The request, and the statuses that acknowledge it. A run that had arrived before gets another status than a new one.
+    /// Returns the request, and the statuses that acknowledge it. A run that had arrived before gets another status
+    /// than a new one.
     fn request(self, id: &str, sent: u64, key: &str) -> (Vec<u8>, &'static [u16]) {
         let agent = sent % AGENTS;
         match self {
@@ -126,12 +128,13 @@ impl Kind {
     }
 }
 
-/// The UUID of a text.
+/// Returns the UUID of a text.
 fn event_id(text: &str) -> String {
     Uuid::new_v5(&Uuid::NAMESPACE_OID, text.as_bytes()).to_string()
 }
 
-/// Sends evidence until the server is gone. The client that gets the last acknowledgement of the round kills it.
+/// Sends evidence until the server is gone. The client that gets the last acknowledgement of the round kills the
+/// server.
 fn load(
     number: usize,
     client: &Mutex<Client>,
@@ -159,8 +162,8 @@ fn load(
     }
 }
 
-/// Checks that every acknowledged write is there once, that nothing is there twice, and that every score equals a replay. Returns how many
-/// writes were acknowledged and how many are there.
+/// Checks that every acknowledged write is stored once, that nothing is stored twice, and that every score equals a
+/// replay. Returns the number of acknowledged writes and the number of stored ones.
 fn check(data: &Path, clients: &[Mutex<Client>]) -> Result<(usize, usize)> {
     let store = Reader::open(data)?;
     let verdict = store.verify(&mut |_, _| {})?;

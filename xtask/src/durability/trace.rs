@@ -1,8 +1,8 @@
-//! The system calls of a server under load, as `strace` saw them: does a reply ever leave too early?
+//! Reads the system calls of a server under load, as recorded by `strace`: does a reply ever leave too early?
 //!
-//! For each acknowledged write there has to be a `fdatasync` or `fsync` of the write-ahead log that began after the write
-//! of a page with that evaluation, and ended before the reply was handed to the socket. To show that the check would notice,
-//! the same load runs on a server that does not wait for the disk, and has to fail it.
+//! For each acknowledged write there must be a `fdatasync` or `fsync` of the write-ahead log that began after the write
+//! of a page with that evaluation, and ended before the reply was passed to the socket. To prove that the check works,
+//! the same load runs on a server that does not wait for the disk, and must fail.
 
 use std::collections::HashMap;
 use std::net::SocketAddr;
@@ -18,7 +18,7 @@ use crate::shell::{install, program, succeeds};
 const CLIENTS: usize = 4;
 const EACH: usize = 25;
 
-/// Traces a server that is durable, and one that is not.
+/// Traces a durable server, and one that is not durable.
 pub(super) fn run(renown: &Path, folder: &Path) -> Result<()> {
     if !succeeds(program("strace").arg("--version")) {
         install(&["strace"])?;
@@ -39,15 +39,15 @@ pub(super) fn run(renown: &Path, folder: &Path) -> Result<()> {
     Ok(())
 }
 
-/// The system calls of a server during some evaluations.
+/// Returns the system calls of a server during some evaluations.
 fn traced(renown: &Path, data: &Path, synchronous_off: bool) -> Result<String> {
     empty(data)?;
     let log = data.join("strace.txt");
     let renown = Renown { program: renown.to_owned(), data: data.to_owned() };
     let key = renown.create_key()?;
     let mut strace = program("strace");
-    // The server is the process, the tracer its child, so that signals reach the server.
-    // `-s`: a whole page of the log, so that the id is found wherever it is on its page.
+    // The server is the process and the tracer its child, so that signals reach the server.
+    // `-s`: a whole page of the log, so that the id is found wherever it is in its page.
     strace.args(["-D", "-f", "-y", "-s", "10000", "-e"]);
     strace.arg("trace=pwrite64,write,writev,sendto,sendmsg,fdatasync,fsync").arg("-o").arg(&log);
     if synchronous_off {
@@ -82,7 +82,7 @@ fn load(client: usize, address: SocketAddr, key: &str) -> Result<()> {
     Ok(())
 }
 
-/// An id that no other contains.
+/// Returns an id that is not part of any other.
 fn id(client: usize, number: usize) -> String {
     format!("marked_{client}_{number}_end")
 }
@@ -95,7 +95,8 @@ struct Call {
     text: String,
 }
 
-/// The calls of a trace in the order in which they ended. `strace` cuts a call in two when another thread's came between.
+/// Returns the calls of a trace in the order in which they ended. `strace` splits a call if another thread's call came
+/// between.
 fn calls(trace: &str) -> Vec<Call> {
     let mut unfinished: HashMap<&str, (usize, String)> = HashMap::new();
     let mut calls = Vec::new();
@@ -115,7 +116,7 @@ fn calls(trace: &str) -> Vec<Call> {
     calls
 }
 
-/// The evaluations whose reply left before they were on disk.
+/// Returns the evaluations whose reply left before they were on disk.
 fn early(trace: &str) -> Result<Vec<String>> {
     let calls = calls(trace);
     let of = |names: &'static [&'static str], about: &'static str| {
@@ -145,7 +146,7 @@ fn early(trace: &str) -> Result<Vec<String>> {
 mod tests {
     use super::*;
 
-    /// A trace in which every evaluation is written, synced and answered as in `one`.
+    /// Returns a trace in which every evaluation is written, synced and answered as in `one`.
     fn trace(one: &str) -> String {
         let ids = (0..CLIENTS).flat_map(|client| (0..EACH).map(move |number| id(client, number)));
         ids.map(|id| one.replace("ID", &id)).collect()

@@ -1,13 +1,13 @@
-//! Lines that come twice, or not in their order: what a retry or a rotated file does to a log.
+//! Lines that are repeated or out of order, as after a retry or with a rotated file.
 
 use std::io::{self, Write};
 
 use super::{Account, Random, length};
 
-/// How many lines can wait for their turn: the most that a line moves is a small multiple of it.
+/// Maximum number of lines that wait for their turn. A line moves by at most a small multiple of it.
 const WAITING: usize = 16;
 
-/// The lines that were put off.
+/// The lines that wait.
 #[derive(Debug)]
 pub(super) struct Disorder {
     random: Random,
@@ -21,7 +21,7 @@ impl Disorder {
         Self { random: random.fork(), repeat_percent, shuffle, waiting: Vec::new() }
     }
 
-    /// Takes a line: writes it or puts it off, and perhaps puts a copy off.
+    /// Accepts a line: writes it or lets it wait, and may let a copy wait too.
     pub(super) fn write(
         &mut self,
         out: &mut impl Write,
@@ -44,7 +44,7 @@ impl Disorder {
         Ok(())
     }
 
-    /// Writes what still waits.
+    /// Writes all lines that still wait.
     pub(super) fn finish(&mut self, out: &mut impl Write, account: &mut Account) -> io::Result<()> {
         while !self.waiting.is_empty() {
             self.release(out, account)?;

@@ -7,7 +7,7 @@ use anyhow::{Context, Result, bail, ensure};
 
 use super::{Amount, Dialect, LogTransport, Plan, Shape};
 
-/// What the command takes.
+/// The accepted options.
 pub(crate) const USAGE: &str = "generate DIALECT [--sessions N] [--records N | --bytes N] [--seed S] \
 [--shape modern|strings] [--transport collector|httpjson] [--batch MAX] [--repeat PERCENT] [--shuffle]";
 
@@ -25,12 +25,12 @@ const SHAPES: [(&str, Shape); 2] = [("modern", Shape::Modern), ("strings", Shape
 const TRANSPORTS: [(&str, LogTransport); 2] =
     [("collector", LogTransport::Collector), ("httpjson", LogTransport::HttpJson)];
 
-/// Writes the log to standard output, and what it has to standard error.
+/// Writes the log to standard output, and a summary to standard error.
 pub(crate) fn command(args: &[&str]) -> Result<()> {
     let plan = parse(args)?;
     let mut out = BufWriter::with_capacity(1 << 20, io::stdout().lock());
     let account = match plan.write(&mut out) {
-        // The reader wanted only the head of the log.
+        // The reader wanted only the beginning of the log.
         Err(error) if is_broken_pipe(&error) => return Ok(()),
         written => written?,
     };

@@ -1,4 +1,4 @@
-//! What the generator promises: repeatable bytes, valid lines, the counts asked for, and the encodings by name.
+//! The promises of the generator: repeatable bytes, valid lines, the requested counts, and the encodings by name.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -23,7 +23,7 @@ fn written(plan: &Plan) -> (String, Account) {
     (String::from_utf8(log).expect("UTF-8"), account)
 }
 
-/// All logs and spans of a text, each with the attributes of its resource.
+/// Returns all logs and spans of a text, each with the attributes of its resource.
 fn records(text: &str) -> Vec<(Value, Value)> {
     let mut records = Vec::new();
     for line in text.lines() {
@@ -47,7 +47,7 @@ fn attribute<'a>(attributes: &'a Value, key: &str) -> Option<&'a Value> {
     attributes.as_array()?.iter().find(|entry| entry["key"] == key).map(|entry| &entry["value"])
 }
 
-/// The names of the events or operations, and how often each comes.
+/// Returns the names of the events or operations, and how often each occurs.
 fn names(text: &str) -> BTreeMap<String, u64> {
     let mut names = BTreeMap::new();
     for (_, record) in records(text) {

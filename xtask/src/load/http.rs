@@ -1,4 +1,4 @@
-//! HTTP/1.1 as far as a load needs it: requests made beforehand, and where a reply ends.
+//! As much of HTTP/1.1 as a load needs: requests made in advance, and finding the end of a reply.
 
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
@@ -9,7 +9,7 @@ use memchr::memmem;
 
 use super::Reply;
 
-/// A single request has so long.
+/// Timeout of a single request.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// A `GET`.
@@ -27,7 +27,7 @@ pub(crate) fn post(path: &str, key: &str, body: &str) -> Vec<u8> {
     .into_bytes()
 }
 
-/// Whether a reply is whole: a status, headers with a length, and a body of that length.
+/// Returns whether a reply is complete: a status, headers with a length, and a body of that length.
 pub(super) fn reply(received: &[u8], status: u16) -> Reply {
     let Some(head_end) = memmem::find(received, b"\r\n\r\n") else { return Reply::Unfinished };
     let (head, rest) = received.split_at(head_end);
@@ -44,7 +44,7 @@ pub(super) fn reply(received: &[u8], status: u16) -> Reply {
     }
 }
 
-/// The same from a server that may be busy: 503 with a `Retry-After` is no error then.
+/// The same for a server that may be busy: 503 with `Retry-After` is not an error.
 pub(super) fn reply_or_busy(received: &[u8], status: u16) -> Reply {
     const BUSY: u16 = 503;
     let found = reply(received, status);
@@ -55,17 +55,17 @@ pub(super) fn reply_or_busy(received: &[u8], status: u16) -> Reply {
     header::<u32>(head, b"retry-after:").map_or(Reply::Wrong, |seconds| Reply::Busy(seconds.into()))
 }
 
-/// Sends one request and returns the body of its reply, for what is asked outside of a load.
+/// Sends one request outside of a load, and returns the body of its reply.
 pub(crate) fn fetch(address: SocketAddr, request: &[u8], status: u16) -> Result<Vec<u8>> {
     fetch_one_of(address, request, &[status])
 }
 
-/// The same where several statuses are good.
+/// The same, with several good statuses.
 pub(crate) fn fetch_one_of(address: SocketAddr, request: &[u8], statuses: &[u16]) -> Result<Vec<u8>> {
     Ok(body(&exchange(address, request, statuses)?).to_vec())
 }
 
-/// The same, and the reply with its head.
+/// The same, and returns the reply with its head.
 pub(crate) fn exchange(address: SocketAddr, request: &[u8], statuses: &[u16]) -> Result<Vec<u8>> {
     let mut stream = TcpStream::connect(address)?;
     stream.set_read_timeout(Some(PATIENCE))?;
@@ -98,7 +98,7 @@ fn body_length<N: TryFrom<u32>>(head: &[u8]) -> Option<N> {
     header(head, b"content-length:")
 }
 
-/// The number in a header, which is named with its colon.
+/// Returns the number in a header, which is named with its colon.
 fn header<N: TryFrom<u32>>(head: &[u8], name: &[u8]) -> Option<N> {
     let line = head
         .split(|&byte| byte == b'\n')
@@ -106,7 +106,7 @@ fn header<N: TryFrom<u32>>(head: &[u8], name: &[u8]) -> Option<N> {
     number(line.get(name.len()..)?.trim_ascii())
 }
 
-/// A whole number as both protocols write it.
+/// Parses a whole number as both protocols write it.
 pub(super) fn number<N: TryFrom<u32>>(digits: &[u8]) -> Option<N> {
     let number: u32 = std::str::from_utf8(digits).ok()?.parse().ok()?;
     N::try_from(number).ok()

@@ -1,20 +1,20 @@
-//! Requests made before a run, and the few bytes of them that change each time one is sent.
+//! Requests that are made before a run, and the few bytes that change each time one is sent.
 
 use crate::generate::Random;
 
 /// Digits of an id, in ASCII order, so that ids sort as their numbers do.
 const DIGITS: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 
-/// What is written over a part of a request before it is sent.
+/// What is written into a part of a request before it is sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Slot {
-    /// The next id, which nothing else has and which sorts after those before it.
+    /// The next id: unique, and after all earlier ones in sort order.
     Id,
-    /// A decimal number below this, at random.
+    /// A random decimal number below this.
     Below(u64),
 }
 
-/// The bytes of a request, and where they change.
+/// The bytes of a request, and the parts that change.
 #[derive(Debug, Clone)]
 pub(crate) struct Request {
     bytes: Vec<u8>,
@@ -22,7 +22,7 @@ pub(crate) struct Request {
 }
 
 impl Request {
-    /// A request whose every `mark` is a slot as wide as the mark.
+    /// Creates a request in which every `mark` is a slot, as wide as the mark.
     pub(crate) fn new(bytes: Vec<u8>, mark: &str, slot: Slot) -> Self {
         let slots = memchr::memmem::find_iter(&bytes, mark).map(|start| (start, mark.len(), slot)).collect();
         Self { bytes, slots }
@@ -35,7 +35,7 @@ impl From<Vec<u8>> for Request {
     }
 }
 
-/// Requests that are sent round and round.
+/// Requests that are sent in a cycle.
 #[derive(Debug)]
 pub(crate) struct Requests {
     all: Vec<Request>,
@@ -50,7 +50,7 @@ impl Requests {
         Self { all, at: 0, id: first_id, random: Random::new(first_id) }
     }
 
-    /// The next request, ready to be sent.
+    /// Returns the next request, ready to be sent.
     pub(crate) fn next(&mut self) -> &[u8] {
         self.at = if self.at + 1 < self.all.len() { self.at + 1 } else { 0 };
         let Some(request) = self.all.get_mut(self.at) else { return &[] };
@@ -68,7 +68,7 @@ impl Requests {
     }
 }
 
-/// Fills a place with a number, from its last digit on, with zeros in front.
+/// Writes a number into a slot, from its last digit, with leading zeros.
 fn write_number(place: &mut [u8], mut number: u64, base: u64) {
     for byte in place.iter_mut().rev() {
         let digit = usize::try_from(number % base).unwrap_or(0);

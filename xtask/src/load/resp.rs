@@ -1,15 +1,15 @@
-//! The protocol of Redis as far as a load needs it: commands made beforehand, and where a reply ends.
+//! As much of the protocol of Redis as a load needs: commands made in advance, and finding the end of a reply.
 
 use super::Reply;
 use super::http::number;
 
-/// A command, as an array of bulk texts.
+/// Encodes a command as an array of bulk strings.
 pub(crate) fn command(words: &[&str]) -> Vec<u8> {
     let words = words.iter().map(|word| format!("${}\r\n{word}\r\n", word.len()));
     format!("*{}\r\n{}", words.len(), words.collect::<String>()).into_bytes()
 }
 
-/// Whether a reply is whole: `+OK`, or a bulk text that is there. A missing key is an error too: every key was set.
+/// Returns whether a reply is complete: `+OK`, or a bulk string. A missing key is an error, because every key was set.
 pub(super) fn reply(received: &[u8]) -> Reply {
     let Some(line_end) = received.windows(2).position(|pair| pair == b"\r\n") else {
         return Reply::Unfinished;

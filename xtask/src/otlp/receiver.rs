@@ -1,4 +1,4 @@
-//! `renown serve` with all its ports of telemetry.
+//! `renown serve` with all its telemetry ports.
 
 use std::fs;
 use std::net::SocketAddr;
@@ -14,11 +14,11 @@ use crate::load::{fetch, get};
 use crate::process::{Says, Server};
 use crate::shell::program;
 
-/// What a starting server has printed is looked at so often, and so long.
+/// The interval at which the output of a starting server is read, and the timeout.
 const LOOK_EVERY: Duration = Duration::from_millis(10);
 const START_MAX: Duration = Duration::from_secs(30);
 
-/// A server that takes telemetry. Stopped when dropped.
+/// A server that accepts telemetry. Stopped when dropped.
 #[derive(Debug)]
 pub(super) struct Receiver {
     _server: Server,
@@ -29,30 +29,30 @@ pub(super) struct Receiver {
 }
 
 impl Receiver {
-    /// The first start on a data directory, which prints the keys.
+    /// Starts a server on a new data directory. It prints the keys.
     pub(super) fn first(renown: &Path, data: &Path, end: &'static str) -> Result<Self> {
         Self::start(renown, data, None, end)
     }
 
-    /// A later start on the same data.
+    /// Starts a server again on the same data.
     pub(super) fn again(renown: &Path, data: &Path, key: String) -> Result<Self> {
         Self::start(renown, data, Some(key), "TERM")
     }
 
     fn start(renown: &Path, data: &Path, key: Option<String>, end: &'static str) -> Result<Self> {
-        // What it prints goes into a file: the ports and keys are there. What it logs is shown if it does not start.
+        // Its standard output goes to a file, which has the ports and keys. Its log is shown if it does not start.
         let printed = data.with_extension("printed");
-        // That of an earlier start names other ports.
+        // The file of an earlier start has other ports.
         if printed.exists() {
             fs::remove_file(&printed)?;
         }
         let mut command = program("sh");
         command.args(["-c", "exec \"$0\" \"$@\" >\"$PRINTED\""]).env("PRINTED", &printed).arg(renown);
         command.arg("serve").arg("--data").arg(data);
-        // Any free port: the program says which.
+        // Any free port: the program prints which.
         command.args(["--listen", "127.0.0.1:0", "--otlp-http", "127.0.0.1:0", "--otlp-grpc", "127.0.0.1:0"]);
         let mut server = Server::start(&mut command, Says::Stderr(""), end)?;
-        // Only the first start says more than where it is.
+        // Only the first start prints more than the addresses.
         let last = if key.is_some() { "(gRPC)" } else { "reference:" };
         let start = Instant::now();
         let printed = loop {
@@ -78,19 +78,19 @@ impl Receiver {
         Ok(Self { _server: server, api, http, grpc, key })
     }
 
-    /// What the API says.
+    /// Returns a reply of the API.
     pub(super) fn read(&self, path: &str) -> Result<Value> {
         let reply = fetch(self.api, &get(path, &self.key), 200).with_context(|| format!("GET {path}"))?;
         Ok(serde_json::from_slice(&reply)?)
     }
 
-    /// The performance of a session is just this.
+    /// Checks that the performance of a session is exactly this.
     pub(super) fn performs(&self, session: &str, expected: &Value) -> Result<()> {
         let path = format!("/v1/sessions/{session}/performance");
         equal(&format!("GET {path}"), &self.read(&path)?, expected)
     }
 
-    /// Takes an object of OTLP JSON on its own port, from this machine and without a key.
+    /// Sends an object of OTLP JSON to the OTLP port, from this machine and without a key.
     pub(super) fn takes(&self, signal: &str, body: &str) -> Result<()> {
         let request = format!(
             "POST /v1/{signal} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n\
@@ -100,7 +100,7 @@ impl Receiver {
         accepted(&fetch(self.http, request.as_bytes(), 200)?)
     }
 
-    /// What is sent over a transport, for an SDK.
+    /// Returns what the script of an SDK needs to send records over a transport.
     pub(super) fn job(&self, signal: &str, transport: &str, gzip: bool, records: &[Value]) -> Value {
         let path = if signal == "spans" { "traces" } else { signal };
         let endpoint = match transport {
@@ -115,14 +115,14 @@ impl Receiver {
     }
 }
 
-/// A reply to OTLP JSON that refuses nothing.
+/// Checks that a reply to OTLP JSON rejects nothing.
 pub(super) fn accepted(reply: &[u8]) -> Result<()> {
     let reply: Value = serde_json::from_slice(reply)?;
     ensure!(reply.get("partialSuccess").is_none(), "some of it was refused: {reply}");
     Ok(())
 }
 
-/// Two values are the same, or every field that differs is named.
+/// Checks that two values are the same. The error names every field that differs.
 pub(super) fn equal(what: &str, found: &Value, expected: &Value) -> Result<()> {
     let mut differences = Vec::new();
     compare("", found, expected, &mut differences);

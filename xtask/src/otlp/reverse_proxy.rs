@@ -1,7 +1,7 @@
 //! `renown serve` behind a real nginx and a real Caddy, with the configurations that `docs/reverse-proxy.md` shows.
 //!
-//! A stranger's telemetry is refused, telemetry with a key is taken, and an event of the stream arrives when it happens. A bare
-//! `proxy_pass`, which adds no header of a proxy, lets no stranger in either.
+//! Telemetry of a stranger is refused, telemetry with a key is accepted, and an event of the stream arrives when it
+//! happens. A bare `proxy_pass`, which adds no header of a proxy, lets no stranger in either.
 
 use std::fs;
 use std::io::{Read, Write};
@@ -17,7 +17,7 @@ use crate::load::{fetch, get, post};
 use crate::process::{Says, Server};
 use crate::shell::{install, program, root, succeeds};
 
-/// Where the documentation says that the API is.
+/// The address of the API in the documentation.
 const API: &str = "127.0.0.1:7070";
 
 /// Longer than an event may take.
@@ -49,13 +49,13 @@ pub(super) fn check(renown: &Path, scratch: &Path) -> Result<()> {
     Ok(())
 }
 
-/// The code block of a language.
+/// Returns the code block of a language.
 fn fenced<'d>(docs: &'d str, language: &str) -> Result<&'d str> {
     let block = docs.split(&format!("```{language}\n")).nth(1).and_then(|rest| rest.split("```").next());
     block.with_context(|| format!("docs/reverse-proxy.md has no block of {language}"))
 }
 
-/// A free address.
+/// Returns a free address.
 fn free() -> Result<SocketAddr> {
     Ok(TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?.local_addr()?)
 }
@@ -79,11 +79,11 @@ fn caddy(folder: &Path, site: &str, api: SocketAddr, address: SocketAddr) -> Res
     let mut command = program("caddy");
     command.args(["run", "--adapter", "caddyfile", "--config"]).arg(folder.join("Caddyfile"));
     command.env("XDG_DATA_HOME", folder).env("XDG_CONFIG_HOME", folder);
-    // It would wait for streams that are still open behind it.
+    // An orderly stop would wait for streams that are still open.
     Server::start_ready(&mut command, Says::Stderr("serving initial configuration"), "KILL")
 }
 
-/// What holds behind any proxy.
+/// Checks what holds behind any proxy.
 fn guards(receiver: &Receiver, proxy: SocketAddr, session: &str) -> Result<()> {
     let body = story::collected(&story::records(session, START_S)).to_string();
     let with_key = post("/otlp/v1/logs", &receiver.key, &body);
@@ -107,7 +107,7 @@ fn guards(receiver: &Receiver, proxy: SocketAddr, session: &str) -> Result<()> {
         }
         Ok(())
     };
-    // The server listens to changes before it sends a head.
+    // The server subscribes to changes before it sends the head.
     until("text/event-stream")?;
     let evaluation = format!(r#"{{"agent_id":"{session}","output":"done"}}"#);
     fetch(receiver.api, &post("/v1/evaluate", &receiver.key, &evaluation), 200)?;

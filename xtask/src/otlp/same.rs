@@ -13,7 +13,7 @@ use super::sdk::Sdk;
 use crate::generate::{Amount, Dialect, LogTransport, Plan};
 use crate::shell::{output, program, run};
 
-/// What is generated of each dialect. Lines are repeated and change places, and nothing may depend on that.
+/// The amount that is generated per dialect. Lines are repeated and swapped, and the result must not depend on that.
 const RECORDS: u64 = 400;
 const SESSIONS: u64 = 4;
 const REPEATED_PERCENT: u64 = 10;

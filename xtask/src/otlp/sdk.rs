@@ -1,4 +1,4 @@
-//! The OpenTelemetry SDKs of Python and Node, each with the script that sends with it.
+//! The OpenTelemetry SDKs of Python and Node, each with a script that sends telemetry.
 
 use std::env;
 use std::fs;
@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use crate::shell::{program, root, run, target_dir};
 use crate::{node, python};
 
-/// The SDK of a language, with the script that sends with it.
+/// The SDK of a language, with its script.
 #[derive(Debug)]
 pub(super) struct Sdk {
     interpreter: PathBuf,
@@ -21,18 +21,18 @@ pub(super) struct Sdk {
 }
 
 impl Sdk {
-    /// That of Python, installed if it is not there yet.
+    /// Returns the SDK of Python. Installs it if it is missing.
     pub(super) fn python() -> Result<Self> {
         let interpreter = python::environment("otlp/python")?.join("bin/python");
         Ok(Self { interpreter, folder: root().join("xtask/otlp/python"), script: "send.py" })
     }
 
-    /// That of Node, installed if it is not there yet: just what the lock file says.
+    /// Returns the SDK of Node. Installs the versions of the lock file if it is missing.
     pub(super) fn node() -> Result<Self> {
         node::ready()?;
         let (sources, folder) = (root().join("xtask/otlp/node"), target_dir()?.join("xtask/otlp/node"));
         fs::create_dir_all(&folder)?;
-        // Node looks for packages where a script is.
+        // Node searches packages in the folder of the script.
         for entry in fs::read_dir(&sources)? {
             let entry = entry?;
             fs::copy(entry.path(), folder.join(entry.file_name()))?;
@@ -47,7 +47,7 @@ impl Sdk {
         Ok(Self { interpreter: "node".into(), folder, script: "send.mjs" })
     }
 
-    /// A script of its folder, without the `OTEL_*` settings of the person who runs it.
+    /// Returns a script of the folder, without the `OTEL_*` settings of the developer.
     pub(super) fn script(&self, name: &str) -> Command {
         let mut command = program(&self.interpreter);
         for (name, _) in env::vars_os() {

@@ -1,4 +1,4 @@
-//! What the SDKs send, and what has to come of it.
+//! What the SDKs send, and the expected results.
 //!
 //! The log: two prompts, two model calls and four tools in three minutes; one tool fails.
 //!
@@ -22,10 +22,10 @@ use anyhow::Result;
 use renown_core::time::Timestamp;
 use serde_json::{Map, Value, json};
 
-/// The agent that the log is about, by its resource.
+/// The agent of the log, in its resource.
 pub(super) const AGENT: &str = "sdk-tester";
 
-/// When the stories begin where it does not matter: 21 September 2026.
+/// Start of the stories where it does not matter: 21 September 2026.
 pub(super) const START_S: i64 = 1_790_000_000;
 
 /// The resource of the log.
@@ -66,7 +66,7 @@ pub(super) fn records(session: &str, start_s: i64) -> Vec<Value> {
         .collect()
 }
 
-/// What arrives late: one more tool, a minute after the others.
+/// Returns the record that arrives late: one more tool, a minute after the others.
 pub(super) fn late_record(session: &str, start_s: i64) -> Value {
     record(session, 10, start_s + 240, "tool_result", json!({"tool_name": "Read", "success": "true"}))
 }
@@ -108,7 +108,7 @@ pub(super) fn spans(session: &str, start_s: i64) -> Vec<Value> {
     ]
 }
 
-/// Records as the collector writes them into its file: one object of OTLP JSON.
+/// Returns records as the collector writes them to its file: one object of OTLP JSON.
 pub(super) fn collected(records: &[Value]) -> Value {
     let written = records.iter().map(|record| {
         let part = |name: &str| record.get(name).cloned().unwrap_or_default();
@@ -167,7 +167,7 @@ pub(super) fn performance(session: &str, start_s: i64) -> Result<Value> {
     }))
 }
 
-/// The performance of the log with what arrived late.
+/// Returns the performance of the log with the late record.
 pub(super) fn late_performance(session: &str, start_s: i64) -> Result<Value> {
     let mut later = performance(session, start_s)?;
     if let Some(fields) = later.as_object_mut() {
@@ -226,12 +226,12 @@ fn signals(accepts: u64) -> Value {
     })
 }
 
-/// A time as OTLP has it. As a text: it is above what a number of JavaScript can hold.
+/// Returns a time in the form of OTLP. It is a string, because it exceeds the exact integers of JavaScript.
 fn nanos(at_s: i64) -> String {
     format!("{at_s}000000000")
 }
 
-/// A time as the API has it.
+/// Returns a time in the form of the API.
 pub(super) fn moment(at_s: i64) -> Result<String> {
     Ok(Timestamp::from_millis(at_s * 1000)?.to_string())
 }

@@ -1,4 +1,4 @@
-//! The whole way: telemetry of an agent goes in without a key, and its reputation comes out.
+//! The whole way: an agent sends telemetry without a key, and gets a reputation.
 
 use std::io::{BufRead, BufReader, Write};
 use std::net::TcpStream;
@@ -14,7 +14,7 @@ use super::receiver::{Receiver, equal};
 use super::story::{self, AGENT};
 use crate::load::get;
 
-/// Sessions are over when their last event is half an hour old: these are older.
+/// Sessions end half an hour after their last event. These are older.
 const AGE_S: i64 = 2 * 3600;
 const DAY_S: i64 = 86_400;
 
@@ -25,7 +25,7 @@ const ASK_EVERY: Duration = Duration::from_millis(50);
 const SESSION: &str = "whole-way";
 const OLDER: &str = "whole-way-older";
 
-/// Follows one agent from its first record to its trend.
+/// Follows an agent from its first record to its trend.
 pub(super) fn check(renown: &Path, scratch: &Path) -> Result<()> {
     let receiver = Receiver::first(renown, &scratch.join("whole-way"), "TERM")?;
     let now = SystemTime::now().duration_since(UNIX_EPOCH).context("the clock is before 1970")?;
@@ -80,7 +80,7 @@ impl<'r> Agent<'r> {
         equal("session.scored, its performance", field(&streamed, "performance")?, expected)
     }
 
-    /// The events of its identity, without the times of their acceptance.
+    /// Returns the events of its identity, without their times of acceptance.
     fn events(&self) -> Result<Vec<Value>> {
         let mut page = self.receiver.read(&format!("/v1/identities/{}/events", self.identity))?;
         let events = page.get_mut("data").and_then(Value::as_array_mut).context("no data")?;
@@ -90,7 +90,7 @@ impl<'r> Agent<'r> {
         Ok(std::mem::take(events))
     }
 
-    /// The event that a session must become.
+    /// Returns the event that a session must become.
     fn event(&self, session: &str, ended_s: i64, delta: f64, confidence: f64) -> Result<Value> {
         Ok(json!({
             "event_id": Uuid::new_v5(&self.identity, format!("session:{session}").as_bytes()),
@@ -159,8 +159,8 @@ fn older(agent: &mut Agent<'_>, start_s: i64) -> Result<()> {
     agent.has_reputation(&reputation(agent.identity, &[0.204, 0.51], 2, &[json!(0.184), json!(0.02)]))
 }
 
-/// A reputation of good work only: overall and quality, how many events, and seven days ago with the trend since.
-/// Thirty days ago there was nothing.
+/// Returns the reputation after good work only: overall and quality, the number of events, and the score of seven days
+/// ago with the trend. The score of thirty days ago is zero.
 fn reputation(identity: Uuid, scores: &[f64; 2], events: u32, week: &[Value; 2]) -> Value {
     let ([overall, quality], [week_ago, trend]) = (scores, week);
     json!({
@@ -181,7 +181,7 @@ fn reputation(identity: Uuid, scores: &[f64; 2], events: u32, week: &[Value; 2])
     })
 }
 
-/// The stream of events, from the moment of listening on.
+/// The stream of events from now on.
 struct Stream(BufReader<TcpStream>);
 
 impl Stream {
@@ -190,7 +190,7 @@ impl Stream {
         socket.set_read_timeout(Some(CLOSING_MAX))?;
         socket.write_all(&get("/v1/stream", &receiver.key))?;
         let mut stream = Self(BufReader::new(socket));
-        // The head comes after the server has begun to listen to changes.
+        // The server sends the head only after it has subscribed to changes.
         while !stream.line()?.is_empty() {}
         Ok(stream)
     }
@@ -201,7 +201,7 @@ impl Stream {
         Ok(line.trim_end().to_owned())
     }
 
-    /// The data of the next `session.scored`. Lengths of chunks, comments and other events are stepped over.
+    /// Returns the data of the next `session.scored`. Skips chunk lengths, comments and other events.
     fn scored(&mut self) -> Result<Value> {
         while self.line()? != "event: session.scored" {}
         let line = self.line()?;

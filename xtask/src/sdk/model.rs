@@ -1,6 +1,6 @@
 //! The parts of an OpenAPI document that a client needs.
 //!
-//! Only what our server writes is understood. Anything else is an error, never a type that is too wide.
+//! Only constructs that our server uses are understood. Anything else is an error, never a type that is too wide.
 
 use std::collections::BTreeSet;
 
@@ -29,11 +29,11 @@ pub(super) struct Operation {
     pub(super) query: Vec<Field>,
     pub(super) body: Option<Body>,
     pub(super) reply: Reply,
-    /// For a list that is read page by page: the field of the reply with the items, and what they are.
+    /// For a list that is read page by page: the field of the reply with the items, and their type.
     pub(super) items: Option<(String, Shape)>,
 }
 
-/// What is sent.
+/// The request body.
 #[derive(Debug)]
 pub(super) struct Body {
     /// The name of its type.
@@ -41,7 +41,7 @@ pub(super) struct Body {
     pub(super) fields: Vec<Field>,
 }
 
-/// What comes back when all went well.
+/// The body of a successful reply.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Reply {
     Json(Shape),
@@ -76,7 +76,7 @@ pub(super) struct Field {
     pub(super) required: bool,
 }
 
-/// What a value is.
+/// The type of a value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Shape {
     Any,
@@ -156,7 +156,7 @@ impl Operation {
     }
 }
 
-/// The one list in a page.
+/// Returns the only list in a page.
 fn items(reply: &Reply, types: &[Type]) -> Option<(String, Shape)> {
     let Reply::Json(Shape::Named(name)) = reply else { return None };
     let mut lists = fields(types, name)?.iter().filter_map(|field| {
@@ -207,7 +207,7 @@ impl Type {
         let parts = schema.get("allOf").and_then(Value::as_array);
         let definition = if let Some(parts) = parts {
             let fields = parts.iter().map(|part| part_fields(part, schemas)).collect::<Result<Vec<_>>>();
-            // Those that are required come first, whichever part they are from.
+            // Required fields come first, whichever part they are from.
             let (first, rest): (Vec<_>, Vec<_>) =
                 fields.with_context(context)?.into_iter().flatten().partition(|field| field.required);
             Definition::Object([first, rest].concat())
@@ -221,7 +221,7 @@ impl Type {
     }
 }
 
-/// The fields of a part of an object: of another type, or its own.
+/// Returns the fields of a part of an object: of another type, or its own.
 fn part_fields(part: &Value, schemas: &Map<String, Value>) -> Result<Vec<Field>> {
     let name = part.get("$ref").and_then(Value::as_str).and_then(|path| path.rsplit('/').next());
     object_fields(name.map_or(Some(part), |name| schemas.get(name)).context("a part that is not there")?)
@@ -239,14 +239,14 @@ fn object_fields(schema: &Value) -> Result<Vec<Field>> {
             required: required.contains(&name),
         })
     };
-    // The document sorts properties by name; those that are required keep the order that the server gave them.
+    // The document sorts properties by name; required fields keep the order in which the server lists them.
     let first = required.iter().filter_map(|name| Some((*name, properties.get(*name)?)));
     let rest = properties.iter().map(|(name, schema)| (name.as_str(), schema));
     let rest = rest.filter(|(name, _)| !required.contains(name));
     first.chain(rest).map(|(name, schema)| field(name, schema)).collect()
 }
 
-/// The description of a field. If the field may be null, it is inside of a choice.
+/// Returns the description of a field. If the field may be null, it is inside of a choice.
 fn described(schema: &Value) -> String {
     let inside = schema.get("oneOf").and_then(Value::as_array).into_iter().flatten();
     let said = text(schema, "description");
@@ -292,7 +292,7 @@ impl Shape {
         })
     }
 
-    /// Whether it may be null.
+    /// Returns whether a value may be null.
     pub(super) fn is_nullable(&self) -> bool {
         match self {
             Self::Any | Self::Null => true,

@@ -1,7 +1,7 @@
-//! The Python client: a `TypedDict` a schema, and each operation twice, for `Client` and `AsyncClient`.
+//! The Python client: one `TypedDict` per schema, and each operation twice, for `Client` and `AsyncClient`.
 //!
-//! Replies are plain dictionaries with types, so that a new field in a reply breaks no client. The fields of a body
-//! are keyword arguments. What is optional is `None` until it is given: the API takes null for absent.
+//! Replies are plain dictionaries with types, so that a new field in a reply breaks no client. The fields of a body are
+//! keyword arguments. Optional ones are `None` by default: for the API, null means absent.
 
 use super::model::{Api, Definition, Field, Operation, Reply, Shape, Type};
 use super::text::{sentence, wrap};
@@ -51,7 +51,7 @@ fn type_text(found: &Type) -> String {
             let shape = annotation(shape);
             format!("\n{name}: TypeAlias = {quote}{shape}{quote}\n{}", docs(description, ""))
         }
-        // A keyword cannot be a field of a class.
+        // A Python keyword cannot be a field of a class.
         Definition::Object(fields) if fields.iter().any(|field| is_keyword(&field.name)) => {
             let field = |field: &Field| format!("\"{}\": \"{}\"", field.name, field_annotation(field));
             let fields: Vec<String> = fields.iter().map(field).collect();
@@ -77,7 +77,7 @@ fn is_keyword(name: &str) -> bool {
     KEYWORDS.contains(&name)
 }
 
-/// The name of an argument: one that is a keyword gets an underscore, as usual.
+/// Returns the name of an argument. A Python keyword gets an underscore, as usual.
 fn argument(name: &str) -> String {
     if is_keyword(name) { format!("{name}_") } else { name.to_owned() }
 }
@@ -106,7 +106,7 @@ fn annotation(shape: &Shape) -> String {
     }
 }
 
-/// A docstring, or nothing where nothing is said.
+/// Returns a docstring, or an empty text without a description.
 fn docs(text: &str, indent: &str) -> String {
     if text.is_empty() {
         return String::new();
@@ -184,14 +184,14 @@ impl Flavour {
         format!("\n    {define} {}({signature}) -> {reply}:\n{docs}{body}", operation.name)
     }
 
-    /// A list, item by item, however many pages it has.
+    /// Returns the iterator over all items of a list, or `None` if the operation is not a list.
     fn pages(&self, operation: &Operation) -> Option<String> {
         let (field, item) = operation.items.as_ref()?;
-        // Where a page begins is what the iterator looks after.
+        // The iterator manages the cursor.
         let is_place = |field: &&Field| matches!(field.name.as_str(), "cursor" | "offset");
         let query: Vec<Field> = operation.query.iter().filter(|field| !is_place(field)).cloned().collect();
         let name = operation.name.strip_prefix("list_").unwrap_or(&operation.name);
-        // The iterator yields everything; what the API calls `limit` is how many it reads at a time.
+        // The iterator yields everything; the `limit` of the API is its page size.
         let renamed: Vec<Field> = query.iter().cloned().map(page_size).collect();
         let request = request(operation, &query).replacen("\"limit\": limit", "\"limit\": page_size", 1);
         let signature = signature(operation, &renamed);
@@ -208,7 +208,7 @@ impl Flavour {
     }
 }
 
-/// A field of a query, as an iterator over pages calls it.
+/// Returns the name of a query field in an iterator over pages.
 fn page_size(field: Field) -> Field {
     if field.name != "limit" {
         return field;
@@ -237,7 +237,7 @@ fn signature(operation: &Operation, query: &[Field]) -> String {
     format!("\n        {},\n    ", lines.join(",\n        "))
 }
 
-/// The call that makes the request.
+/// Returns the call that sends the request.
 fn request(operation: &Operation, query: &[Field]) -> String {
     let mut parts = vec![format!("\"{}\"", operation.method)];
     if operation.in_path.is_empty() {

@@ -1,6 +1,6 @@
-//! Names and comments as both languages need them.
+//! Names and comments for both languages.
 
-/// How long a line of a comment may be.
+/// Maximum length of a comment line.
 pub(super) const WIDTH: usize = 100;
 
 /// `list_agents` as `listAgents`.
@@ -20,7 +20,7 @@ fn capital(word: &str) -> String {
     characters.next().into_iter().flat_map(char::to_uppercase).chain(characters).collect()
 }
 
-/// A text in lines of at most `WIDTH` characters with their indentation. Its paragraphs stay apart, its line breaks do not.
+/// Wraps a text to `WIDTH` characters, including the indentation. Keeps paragraphs but not line breaks.
 pub(super) fn wrap(text: &str, indent: &str) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for paragraph in text.split("\n\n") {
@@ -42,7 +42,7 @@ pub(super) fn wrap(text: &str, indent: &str) -> Vec<String> {
     lines
 }
 
-/// The first sentence with its full stop, which summaries are written without.
+/// Returns the first sentence without its full stop, as summaries are written.
 pub(super) fn sentence(text: &str) -> String {
     if text.ends_with(['.', '?', '!']) { text.to_owned() } else { format!("{text}.") }
 }

@@ -1,7 +1,7 @@
-//! The TypeScript client: an interface a schema, and a method an operation.
+//! The TypeScript client: one interface per schema, and one method per operation.
 //!
-//! Methods are in camel case. Fields, also those of a query, stay as the API spells them: what is sent and received is
-//! what the document and every log show, and a field that is new needs no translation.
+//! Methods are in camel case. Fields, including those of a query, keep the names of the API: they are the same in the
+//! document and in every log, and a new field needs no translation.
 
 use super::model::{Api, Definition, Field, Operation, Reply, Shape, Type};
 use super::text::{camel, pascal, sentence, wrap};
@@ -61,7 +61,7 @@ fn annotation(shape: &Shape) -> String {
     }
 }
 
-/// A comment, or nothing where nothing is said.
+/// Returns a comment, or an empty text without a description.
 fn docs(text: &str, indent: &str) -> String {
     if text.is_empty() {
         return String::new();
@@ -119,13 +119,12 @@ fn method(operation: &Operation) -> String {
     )
 }
 
-/// A list, item by item, however many pages it has.
+/// Returns the iterator over all items of a list.
 fn pages(operation: &Operation) -> Option<String> {
     let (field, item) = operation.items.as_ref()?;
     let name = camel(&format!("iter_{}", operation.name.strip_prefix("list_").unwrap_or(&operation.name)));
     let mut arguments = path_arguments(operation);
-    // Where a page begins is what the iterator looks after.
-    // It yields everything; what the API calls `limit` is how many it reads at a time.
+    // The iterator manages the cursor. It yields everything; the `limit` of the API is its page size.
     let omitted = "\"cursor\" | \"offset\" | \"limit\"";
     let query = format!("Omit<{}, {omitted}> & {{ pageSize?: number }}", query_name(operation));
     arguments.push(format!("{{ pageSize, ...query }}: {query} = {{}}"));

@@ -1,4 +1,5 @@
-//! Dependencies: licences, duplicate majors and the lists of the pure crates, from `cargo metadata` and `deny.toml`.
+//! Dependencies: licenses, duplicate major versions and the lists of the pure crates, from `cargo metadata` and
+//! `deny.toml`.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -8,7 +9,7 @@ use serde::Deserialize;
 
 use crate::shell::{cargo, output, root, run, succeeds};
 
-/// Crates whose dependencies are part of their design, and all that each may use.
+/// Crates whose dependencies are part of their design, and the complete list of each.
 const PURE: [(&str, &[&str]); 3] = [
     (
         "renown-core",
@@ -30,7 +31,7 @@ const PURE: [(&str, &[&str]); 3] = [
     ("renown-pages", &["askama", "renown-core", "renown-view", "serde", "serde_json", "sha2"]),
 ];
 
-/// What this program reads of `deny.toml`; `cargo deny` reads the same file.
+/// The part of `deny.toml` that is checked here; `cargo deny` reads the same file.
 #[derive(Deserialize)]
 struct Policy {
     graph: Graph,
@@ -79,7 +80,7 @@ struct Dependency {
     kind: Option<String>,
 }
 
-/// Checks every target that `deny.toml` names: licences of everything, the rest of what is shipped.
+/// Checks every target of `deny.toml`: licenses of all dependencies, the other rules for shipped ones.
 pub(super) fn check(problems: &mut Vec<String>) -> Result<()> {
     let policy: Policy =
         toml::from_str(&fs::read_to_string(root().join("deny.toml"))?).context("deny.toml")?;
@@ -100,7 +101,7 @@ pub(super) fn check(problems: &mut Vec<String>) -> Result<()> {
             Ok(metadata.packages.iter().filter(is_built).collect())
         };
         let (all, shipped) = (built("all")?, built("normal,build")?);
-        found.extend(all.iter().filter_map(|package| licence_problem(package, &policy.licenses.allow)));
+        found.extend(all.iter().filter_map(|package| license_problem(package, &policy.licenses.allow)));
         found.extend(duplicate_majors(&shipped, &policy.bans.skip));
         found.extend(shipped.iter().flat_map(|package| impurities(package)));
     }
@@ -108,7 +109,7 @@ pub(super) fn check(problems: &mut Vec<String>) -> Result<()> {
     Ok(())
 }
 
-/// What is really built over these kinds of dependency, as `name v1.2.3`. The metadata also lists optional
+/// Returns what is really built through these kinds of dependency, as `name v1.2.3`. The metadata also lists optional
 /// dependencies that no feature turns on.
 fn built_packages(target: &str, edges: &str) -> Result<BTreeSet<String>> {
     let mut tree = cargo();
@@ -118,17 +119,17 @@ fn built_packages(target: &str, edges: &str) -> Result<BTreeSet<String>> {
     Ok(listed.lines().map(|line| line.split(' ').take(2).collect::<Vec<_>>().join(" ")).collect())
 }
 
-fn licence_problem(package: &Package, allowed: &[String]) -> Option<String> {
+fn license_problem(package: &Package, allowed: &[String]) -> Option<String> {
     let Some(text) = &package.license else {
-        return Some(format!("{} {}: no licence", package.name, package.version));
+        return Some(format!("{} {}: no license", package.name, package.version));
     };
     let permitted = spdx::Expression::parse_mode(text, spdx::ParseMode::LAX).is_ok_and(|expression| {
         expression.evaluate(|required| allowed.iter().any(|allowed| *allowed == required.license.to_string()))
     });
-    (!permitted).then(|| format!("{} {}: licence {text} is not in deny.toml", package.name, package.version))
+    (!permitted).then(|| format!("{} {}: license {text} is not in deny.toml", package.name, package.version))
 }
 
-/// Crates that are there in two versions which cannot be one.
+/// Returns crates that are present in two incompatible versions.
 fn duplicate_majors(packages: &[&Package], skipped: &[Skipped]) -> Vec<String> {
     let mut versions: BTreeMap<&str, BTreeSet<String>> = BTreeMap::new();
     for package in packages {
@@ -145,7 +146,8 @@ fn duplicate_majors(packages: &[&Package], skipped: &[Skipped]) -> Vec<String> {
         .collect()
 }
 
-/// The part of a version that has to be equal for two to be compatible: `1` of 1.2.3, `0.3` of 0.3.4, `0.0.5` of 0.0.5.
+/// Returns the part of a version that must be equal in compatible versions: `1` of 1.2.3, `0.3` of 0.3.4, `0.0.5` of
+/// 0.0.5.
 fn major(version: &str) -> String {
     let numbers: Vec<&str> = version.split(['.', '-', '+']).take(3).collect();
     let until = numbers.iter().position(|number| *number != "0").unwrap_or(numbers.len());
@@ -161,7 +163,7 @@ fn impurities(package: &Package) -> Vec<String> {
         .collect()
 }
 
-/// Known vulnerabilities, where `cargo deny` is there and can fetch its database.
+/// Checks for known vulnerabilities, if `cargo deny` is installed and can fetch its database.
 pub(super) fn advisories() -> Result<()> {
     if !succeeds(cargo().args(["deny", "--version"])) {
         println!("advisories: not checked (cargo-deny is not installed: cargo install cargo-deny)");
@@ -192,9 +194,9 @@ mod tests {
     }
 
     #[test]
-    fn licences_are_read_as_expressions() {
+    fn licenses_are_read_as_expressions() {
         let allowed = ["MIT".to_owned(), "Unicode-3.0".to_owned()];
-        let problem = |license| licence_problem(&package("a", "1.0.0", license), &allowed);
+        let problem = |license| license_problem(&package("a", "1.0.0", license), &allowed);
         assert_eq!(problem(Some("MIT OR GPL-3.0")), None);
         assert_eq!(problem(Some("(MIT OR Apache-2.0) AND Unicode-3.0")), None);
         assert_eq!(problem(Some("MIT/Apache-2.0")), None);

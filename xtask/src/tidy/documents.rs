@@ -9,10 +9,10 @@ use anyhow::Result;
 use crate::docs;
 use crate::shell::{output, program, root};
 
-/// The largest size in bytes. A document that outgrows it loses the readers who are in a hurry: move parts of it to `docs/`.
+/// Maximum sizes in bytes. Readers who are in a hurry do not read a longer document: move parts of it to `docs/`.
 const SIZES: [(&str, usize); 2] = [("README.md", 8_000), ("ARCHITECTURE.md", 14_000)];
 
-/// The largest decision: one page.
+/// Maximum size of a decision: one page.
 const DECISION_BYTES_MAX: usize = 4_000;
 
 pub(super) fn check(problems: &mut Vec<String>) -> Result<()> {
@@ -41,7 +41,7 @@ pub(super) fn check(problems: &mut Vec<String>) -> Result<()> {
     Ok(())
 }
 
-/// Links and pictures of a document that lead to files, with their lines, from 1. Code blocks and code are not read.
+/// Returns the links and pictures of a document that lead to files, with their lines, from 1. Code is skipped.
 fn links(text: &str) -> Vec<(usize, &str)> {
     let mut links = Vec::new();
     let mut is_code = false;
@@ -54,7 +54,7 @@ fn links(text: &str) -> Vec<(usize, &str)> {
     links
 }
 
-/// What is wrong with a link, if something is.
+/// Returns what is wrong with a link, or `None`.
 fn broken(from: &Path, target: &str, texts: &HashMap<PathBuf, String>) -> Option<&'static str> {
     let (path, anchor) = target.split_once('#').unwrap_or((target, ""));
     let file = if path.is_empty() { from.to_owned() } else { resolve(from, path) };
@@ -66,7 +66,7 @@ fn broken(from: &Path, target: &str, texts: &HashMap<PathBuf, String>) -> Option
     (!is_found).then_some("no such heading")
 }
 
-/// A path relative to the folder of a document, relative to the root.
+/// Returns a path relative to the root, from a path relative to the folder of a document.
 fn resolve(from: &Path, path: &str) -> PathBuf {
     let mut resolved = from.parent().unwrap_or(Path::new("")).to_owned();
     for part in Path::new(path).components() {
@@ -79,7 +79,8 @@ fn resolve(from: &Path, path: &str) -> PathBuf {
     resolved
 }
 
-/// The anchors of a document's headings, as GitHub makes them: lower case, blanks as hyphens, no other punctuation.
+/// Returns the anchors of a document's headings, as GitHub makes them: lower case, blanks as hyphens, no other
+/// punctuation.
 fn headings(text: &str) -> impl Iterator<Item = String> + '_ {
     let titles = text.lines().filter_map(|line| line.strip_prefix('#'));
     titles.map(|title| {

@@ -25,11 +25,11 @@ const RECORDS_A_SESSION: usize = 1000;
 /// Number of consecutive records of one session.
 const RUN: usize = 64;
 
-/// Makes bodies.
+/// Generator of bodies.
 pub(super) struct Bodies {
     encoding: Encoding,
     template: Vec<u8>,
-    /// Where the numbers are, record by record.
+    /// The positions of the numbers, record by record.
     sessions: Vec<usize>,
     sequences: Vec<usize>,
     times: Vec<usize>,
@@ -51,7 +51,7 @@ impl Bodies {
         Self { encoding, sessions, sequences, times, template, next: 0 }
     }
 
-    /// The next body, in a frame of gRPC or not, compressed or not.
+    /// Returns the next body: framed for gRPC or not, compressed or not.
     pub(super) fn next(&mut self, framed: bool, gzip: bool) -> Result<Bytes> {
         let mut body = self.template.clone();
         let mut put = |at: usize, bytes: &[u8]| -> Result<()> {
@@ -87,7 +87,7 @@ impl Bodies {
     }
 }
 
-/// The name and the attributes of a record, as Claude Code sends them.
+/// Returns the name and the attributes of a record, as Claude Code sends them.
 fn attributes(number: usize) -> (&'static str, Vec<(&'static str, &'static str)>) {
     let (name, more): (_, &[(_, _)]) = match number % 4 {
         0 => ("user_prompt", &[("prompt_length", "212")]),
@@ -152,7 +152,7 @@ fn protobuf(records: usize) -> Vec<u8> {
     field(1, &[resource, field(2, &records)].concat())
 }
 
-/// A field that is a text or a message.
+/// Encodes a field that is a text or a message.
 fn field(number: u8, bytes: &[u8]) -> Vec<u8> {
     let mut field = vec![number << 3 | 2];
     let mut length = bytes.len();

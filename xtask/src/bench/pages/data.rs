@@ -8,9 +8,9 @@
 //! | sessions of regulars | 2000, 50 records each | the same |
 //! | runs of regulars | 2000 | the same |
 //!
-//! Evaluations are spread over the last 30 UTC days in equal parts, up to now; today has its full part, however early it is. The clock of
-//! the store goes along with them, so `last_seen` is spread like `created_at`. Regulars fail more often on some days than on others, so
-//! that scores rise and fall.
+//! Evaluations are spread evenly over the last 30 UTC days, up to now. Today has as many as any other day, however
+//! early it is. The clock of the store moves with them, so `last_seen` is spread like `created_at`. Regulars fail more
+//! often on some days than on others, so that scores rise and fall.
 
 use std::fs;
 use std::path::Path;
@@ -30,15 +30,15 @@ use super::sessions;
 use crate::bench::bulk::{self, Bulk, agent, batches};
 use crate::generate::Random;
 
-/// How many days there are evaluations of.
+/// Number of days with evaluations.
 pub(super) const DAYS: u32 = 30;
 
 const FEW_AGENTS: u64 = 1000;
 
-/// Of a thousand agents, how many are regulars where there are many.
+/// Number of regulars per thousand agents, in the database with many agents.
 const REGULARS_PER_MILLE: u64 = 3;
 
-/// Of 13 evaluations, where there are many agents, 3 are of regulars and 10 of agents that have no other.
+/// In the database with many agents, 3 of 13 evaluations are of regulars and 10 of agents with a single evaluation.
 const BLOCK: u64 = 13;
 const BLOCK_REGULAR: u64 = 3;
 
@@ -47,12 +47,12 @@ const RUNS: u64 = 2000;
 const TOOLS: [&str; 4] = ["search", "write_file", "run_tests", "send_mail"];
 const GATES: [&str; 4] = ["schema", "pii", "content", "secrets"];
 
-/// How large a database is.
+/// The size of a database.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Size {
     pub(super) name: &'static str,
     pub(super) agents: u64,
-    /// Agents with evaluations on every day: those with the lowest numbers.
+    /// Number of agents with evaluations on every day. They have the lowest numbers.
     pub(super) regulars: u64,
     evaluations: u64,
 }
@@ -69,7 +69,7 @@ impl Size {
         Self { name: "many", agents: regulars + others, regulars, evaluations }
     }
 
-    /// Whose an evaluation is.
+    /// Returns the agent of an evaluation.
     fn agent(&self, evaluation: u64) -> u64 {
         let others = self.agents - self.regulars;
         let (block, place) = (evaluation / BLOCK, evaluation % BLOCK);
@@ -81,7 +81,7 @@ impl Size {
     }
 }
 
-/// The last days, up to a moment of the last one.
+/// The last days, up to a time on the last one.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Span {
     now: Timestamp,
@@ -100,7 +100,7 @@ impl Span {
         self.today().back(DAYS - 1)
     }
 
-    /// When the item with a number happened, of this many in equal parts on each day.
+    /// Returns the time of an item, for this many items that are spread evenly over each day.
     pub(super) fn at(self, number: u64, total: u64) -> Result<Timestamp> {
         let (number, total) = (i128::from(number), i128::from(total.max(1)));
         let place = number * i128::from(DAYS);
@@ -112,7 +112,7 @@ impl Span {
     }
 }
 
-/// The results of the gates: of an evaluation that passed, and of those that failed at one gate.
+/// The results of the gates: for an evaluation that passed, and for evaluations that failed one gate.
 struct Gates {
     passed: Arc<str>,
     failed: Vec<Arc<str>>,
@@ -130,7 +130,7 @@ impl Gates {
     }
 }
 
-/// Of a thousand evaluations of an agent on a day, how many fail.
+/// Returns how many of a thousand evaluations of an agent fail on a day.
 fn failing_per_mille(agent: u64, day: i64) -> u64 {
     let bad_day = (agent / 7).wrapping_add(day.unsigned_abs()).is_multiple_of(6);
     10 + agent % 7 * 20 + if bad_day { 300 } else { 0 }
@@ -153,7 +153,7 @@ fn evaluation(number: u64, size: &Size, span: Span, gates: &Gates) -> Result<New
     })
 }
 
-/// Fills a database that is not there yet.
+/// Fills a database unless it exists.
 pub(super) fn fill(data: &Path, size: &Size, span: Span) -> Result<()> {
     if data.join(FILE).exists() {
         return Ok(());
@@ -181,7 +181,7 @@ pub(super) fn fill(data: &Path, size: &Size, span: Span) -> Result<()> {
         let runs = runs.collect::<Result<_>>()?;
         bulk.runtime.block_on(bulk::add_runs(&bulk.store, &bulk.org, runs))?;
     }
-    // What the server would do in its first minutes.
+    // Does what the server would do in its first minutes.
     while !bulk.runtime.block_on(bulk.store.close_sessions())?.is_empty() {}
     let Size { name, agents, evaluations, .. } = size;
     let seconds = started.elapsed().as_secs_f64();

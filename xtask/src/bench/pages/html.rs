@@ -1,7 +1,7 @@
-//! The pages themselves, as a browser asks for them: logged in, HTML back.
+//! The pages themselves, requested as by a browser with a login.
 //!
-//! Every page is to be below 100 KB and ready within 20 ms in 99 of 100 cases, the overview with many agents within 30 ms. The time is
-//! the server's: the browser's share is not in it.
+//! Every page must be smaller than 100 KB. 99 of 100 pages must be ready within 20 ms, the overview with many agents
+//! within 30 ms. Only the time of the server counts, not that of a browser.
 
 use std::net::SocketAddr;
 
@@ -13,22 +13,22 @@ use crate::bench::bulk::AGENT_MARK;
 use crate::bench::contest::{Side, Wanted, contest};
 use crate::load::{Request, Requests, Slot, exchange, fetch};
 
-/// What `--only` calls all of this.
+/// The name of this part for `--only`.
 pub(super) const NAME: &str = "html";
 
 const P99_MS_MAX: f64 = 20.0;
 const OVERVIEW_P99_MS_MAX: f64 = 30.0;
 const BYTES_MAX: f64 = 100_000.0;
 
-/// A page, and how a request for it is made.
+/// A page, and how its requests are made.
 struct Page {
     name: &'static str,
     path: &'static str,
-    /// The mark in the path that is another number each time, and below which the number is.
+    /// The placeholder in the path for a number that changes with every request, and the limit of the number.
     slot: Option<(&'static str, Numbers)>,
 }
 
-/// Which numbers a path may have.
+/// The range of numbers in a path.
 #[derive(Clone, Copy)]
 enum Numbers {
     Agents,
@@ -87,7 +87,7 @@ impl Page {
     }
 }
 
-/// Asks both databases for every page, in turns, and prints a table.
+/// Requests every page of both databases, in turns, and prints a table.
 pub(super) fn measure(options: &Options, few: &Database, many: &Database) -> Result<()> {
     let sides = [("few", few), ("many", many)];
     let cookies = [log_in(few.peer.address, &few.key)?, log_in(many.peer.address, &many.key)?];

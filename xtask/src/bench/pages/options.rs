@@ -8,25 +8,25 @@ use anyhow::{Context, Result, bail};
 use super::questions;
 use crate::bench::number;
 
-/// What the command takes.
+/// The accepted options.
 pub(crate) const USAGE: &str = "bench pages [--only QUESTION] [--connections N] [--seconds N] [--rounds N] \
 [--evaluations N] [--agents N] [--keep] [--renown PROGRAM]";
 
 /// What to measure, and for how long.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Options {
-    /// One question, and not all.
+    /// Measure only this question.
     pub(super) only: Option<String>,
     connections: Option<usize>,
-    /// Of each run, after its warm-up.
+    /// Duration of each run, after its warm-up.
     pub(super) time: Duration,
-    /// How often each database is asked each question, in turns.
+    /// Number of rounds. Both databases are asked in each.
     pub(super) rounds: usize,
-    /// Evaluations of the database with few agents.
+    /// Number of evaluations in the database with few agents.
     pub(super) evaluations: u64,
-    /// Agents of the database with many.
+    /// Number of agents in the database with many.
     pub(super) agents: u64,
-    /// Leaves the databases for the next run with this option, and uses those that are there.
+    /// Keep the databases for the next run with this option, and use existing ones.
     pub(super) keep: bool,
     /// Another build of the program, to compare with this one.
     pub(super) renown: Option<PathBuf>,
@@ -65,7 +65,7 @@ impl Options {
         Ok(found)
     }
 
-    /// The connections that were asked for, or else these.
+    /// Returns the connections of the command line, else this default.
     pub(super) fn connections(&self, usual: &[usize]) -> Vec<usize> {
         self.connections.map_or_else(|| usual.to_vec(), |connections| vec![connections])
     }

@@ -1,4 +1,4 @@
-//! What is asked, over HTTP and by SQL.
+//! The questions, over HTTP and in SQL.
 
 use std::net::SocketAddr;
 
@@ -11,15 +11,16 @@ use super::data::{DAYS, Size, Span};
 use crate::bench::bulk::{AGENT_MARK, agent};
 use crate::load::{Request, Requests, Slot, fetch, get};
 
-/// A question, and the same asked of the evidence.
+/// A question, and the SQL that answers it from the evidence.
 pub(super) struct Question {
     pub(super) name: &'static str,
     requests: fn(&Asked) -> Vec<Request>,
-    /// May have the parameters `:from` and `:today` (milliseconds), `:agent` (a name) and `:skip` (agents of earlier pages).
+    /// The parameters may be `:from` and `:today` (milliseconds), `:agent` (a name) and `:skip` (agents on earlier
+    /// pages).
     sql: &'static str,
 }
 
-/// The days of 20 agents, by the score after the last evaluation of each.
+/// The days of 20 agents, in the order of the score after each one's last evaluation.
 const RANKING_SQL: &str = "WITH top AS (SELECT agent, max(seq), score FROM evaluations WHERE org = 0 GROUP BY agent \
      ORDER BY count(*) >= 50 DESC, score DESC LIMIT 20 OFFSET :skip) \
      SELECT e.agent, e.created_at / 86400000, count(*), max(e.seq), e.score FROM evaluations e JOIN top USING (agent) \
@@ -83,7 +84,7 @@ pub(super) const QUESTIONS: [Question; 7] = [
     },
 ];
 
-/// The name of a question, if it is one.
+/// Returns whether a question has this name.
 pub(super) fn known(name: &str) -> Result<&'static str> {
     let mut names = QUESTIONS.iter().map(|question| question.name).chain([super::html::NAME]);
     names.clone().find(|known| *known == name).with_context(|| {
@@ -92,25 +93,25 @@ pub(super) fn known(name: &str) -> Result<&'static str> {
     })
 }
 
-/// How many agents the pages have that are walked for cursors, and how many of these pages.
+/// Number of agents per page while pages are walked to collect cursors, and the number of these pages.
 const WALKED_LIMIT: usize = 100;
 const WALKED_PAGES: usize = 40;
 
-/// Of how many questions about one agent one is about any agent; the others are about regulars.
+/// One in this many questions about an agent is about any agent; the others are about regulars.
 const ANY_OF: usize = 4;
 
-/// Whom is asked, and about what.
+/// Which agents the questions are about.
 pub(super) struct Asked {
     key: String,
     size: Size,
     from: Day,
     today: Day,
-    /// Where pages of the ranking begin.
+    /// Cursors of later pages of the ranking.
     cursors: Vec<String>,
 }
 
 impl Asked {
-    /// Walks over the ranking of a server, so that later pages can be asked for.
+    /// Walks over the ranking of a server, so that later pages can be requested.
     pub(super) fn new(address: SocketAddr, key: String, size: Size, span: Span) -> Result<Self> {
         let mut asked = Self { key, size, from: span.first_day(), today: span.today(), cursors: Vec::new() };
         let mut path = format!("/v1/agents?sort=score&limit={WALKED_LIMIT}");
@@ -127,7 +128,7 @@ impl Asked {
         get(path, &self.key).into()
     }
 
-    /// Requests about regulars and about any agent, each time another.
+    /// Returns requests about regulars and about any agent, each about another one.
     fn of_agents(&self, path: &dyn Fn(&str) -> String) -> Vec<Request> {
         let request = |place: usize| {
             let below = if place == 0 { self.size.agents } else { self.size.regulars };
@@ -136,7 +137,7 @@ impl Asked {
         (0..ANY_OF).map(request).collect()
     }
 
-    /// How many agents there are evaluations of on every day.
+    /// Returns the number of agents with evaluations on every day.
     pub(super) const fn regulars(&self) -> u64 {
         self.size.regulars
     }

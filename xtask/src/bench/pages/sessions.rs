@@ -13,10 +13,10 @@ use crate::bench::bulk::{Bulk, agent};
 pub(super) const SESSIONS: u64 = 2000;
 const RECORDS: u64 = 50;
 
-/// Sessions in one transaction.
+/// Number of sessions per transaction.
 const TOGETHER: u64 = 20;
 
-/// How far apart the records of a session are.
+/// Time between two records of a session.
 const STEP_NS: i64 = 20_000_000_000;
 
 /// Adds all sessions.
@@ -37,7 +37,7 @@ fn attribute(key: &str, value: &str) -> Value {
     json!({"key": key, "value": {"stringValue": value}})
 }
 
-/// The log records of a session, as Claude Code sends them.
+/// Returns the log records of a session, as Claude Code sends them.
 fn session(number: u64, agent: &str, last_ns: i64) -> Result<Value> {
     let record = |place: u64| {
         let (name, more): (&str, &[(&str, &str)]) = match place % 5 {

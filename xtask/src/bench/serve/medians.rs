@@ -1,4 +1,4 @@
-//! This build against an older one (`--before`): the usual requests in turns, so that no median gets worse unnoticed.
+//! This build against an older one (`--before`): the usual requests in turns, so that a worse median is noticed.
 
 use std::path::Path;
 
@@ -9,12 +9,12 @@ use super::{Ours, load, now_ms, work};
 use crate::bench::contest::{Side, Wanted, contest};
 use crate::load::{Load, Measured, Protocol, Requests};
 
-/// The most that a median may be of the older build's.
+/// The largest ratio of a median to that of the older build.
 const RATIO_MAX: f64 = 1.05;
 
 const CONNECTIONS: [usize; 2] = [32, 128];
 
-/// What is asked for: its name, the status of a good reply, and how the requests are made.
+/// A request: its name, the status of a good reply, and how requests are made.
 type Route = (&'static str, u16, fn(&str) -> Result<Requests>);
 
 const ROUTES: [Route; 3] = [

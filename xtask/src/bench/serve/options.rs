@@ -7,7 +7,7 @@ use anyhow::{Context, Result, bail};
 
 use crate::bench::number;
 
-/// What the command takes.
+/// The accepted options.
 pub(crate) const USAGE: &str = "bench serve [--only evaluate|read|ingest|scale|tails|overload|medians] [--connections N] \
 [--seconds N] [--rounds N] [--full] [--renown PROGRAM] [--before PROGRAM]";
 
@@ -33,7 +33,7 @@ const PARTS: [(&str, Part); 7] = [
     ("medians", Part::Medians),
 ];
 
-/// How long a run takes where nothing else is said.
+/// Duration of a run, unless the command line sets it.
 const TIME: Duration = Duration::from_secs(10);
 
 /// What to measure, and for how long.
@@ -41,17 +41,17 @@ const TIME: Duration = Duration::from_secs(10);
 pub(super) struct Options {
     only: Option<Part>,
     connections: Option<usize>,
-    /// Of each run, after its warm-up.
+    /// Duration of each run, after its warm-up.
     pub(super) time: Duration,
-    /// Whether that was asked for.
+    /// Whether the command line sets the duration.
     is_timed: bool,
-    /// How often each server is measured, in turns.
+    /// Number of rounds. Each server is measured in each round.
     pub(super) rounds: usize,
-    /// A hundred evaluations of each agent in the largest database, and not ten.
+    /// 100 evaluations per agent in the largest database, instead of 10.
     pub(super) full: bool,
-    /// Another build of the program, to measure in place of this one.
+    /// Another build of the program, to measure instead of this one.
     pub(super) renown: Option<PathBuf>,
-    /// An older build, to measure in turns with it.
+    /// An older build, to measure in turns with this one.
     pub(super) before: Option<PathBuf>,
 }
 
@@ -93,17 +93,17 @@ impl Options {
         self.only.is_none_or(|only| only == part)
     }
 
-    /// The connections that were asked for, or else these.
+    /// Returns the connections of the command line, else this default.
     pub(super) fn connections(&self, usual: &[usize]) -> Vec<usize> {
         self.connections.map_or_else(|| usual.to_vec(), |connections| vec![connections])
     }
 
-    /// The same, with another time of each run unless one was asked for.
+    /// Returns the options with another default for the duration of a run.
     pub(super) fn usually(&self, time: Duration) -> Self {
         if self.is_timed { self.clone() } else { Self { time, ..self.clone() } }
     }
 
-    /// Before each run: enough for caches, files and connections to be as they stay.
+    /// Returns the warm-up before each run: long enough to fill caches and to open files and connections.
     pub(super) fn warm_up(&self) -> Duration {
         self.time / 5
     }

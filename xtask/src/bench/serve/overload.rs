@@ -1,13 +1,13 @@
 //! Goodput under overload: evaluations from many times the connections at which the capacity is measured.
 //!
-//! **The offered load** is closed: N × 128 connections. Each sends its next request as soon as it has its reply.
-//! One that is refused with 503 comes back when `Retry-After` says so, as our clients do. An open load of 27 times the capacity
-//! cannot be made here: the client has the same two processors, and a refusal costs it as much as a reply.
+//! **The offered load** is closed: N × 128 connections. Each sends its next request as soon as it has its reply. A
+//! connection that is refused with 503 waits for `Retry-After`, as our clients do. An open load of 27 times the
+//! capacity is impossible here: the client has the same two processors, and a refusal costs it as much as a reply.
 //!
-//! **Goodput** is the rate of evaluations that were counted, as a share of the capacity. A machine is faster in one minute than in the next,
-//! so the capacity is measured before and after each overload, and the mean of the two is what the share is of. The result is
-//! the median of all rounds. Meanwhile one more connection asks in turns for what has to be answered quickly
-//! under any load: `/health`, `/ready`, `/metrics` and an agent's score.
+//! **Goodput** is the rate of counted evaluations, as a share of the capacity. The speed of a machine changes from
+//! minute to minute, so the capacity is measured before and after each overload, and their mean is the 100 %. The
+//! result is the median of all rounds. At the same time, one more connection requests in turns what must be answered
+//! quickly under any load: `/health`, `/ready`, `/metrics` and an agent's score.
 
 use std::net::SocketAddr;
 use std::path::Path;
@@ -23,19 +23,19 @@ use crate::bench::bulk::agent;
 use crate::bench::contest::{Wanted, middle};
 use crate::load::{Measured, Protocol, fetch, get};
 
-/// Enough to use all of the server, and no more: a commit carries the evaluations of a hundred connections.
+/// Enough to use the whole server, but no more: a commit carries the evaluations of a hundred connections.
 const CONNECTIONS: usize = 128;
 
-/// How many times the connections, and the least share of the capacity that is to be left.
+/// Factors of the number of connections, and the least share of the capacity that must be left.
 const OFFERED: [(usize, f64); 3] = [(3, 0.9), (9, 0.8), (27, 0.8)];
 
-/// How often something is asked for beside the load.
+/// The interval of the probes.
 const PROBE_EVERY: Duration = Duration::from_millis(5);
 
-/// What is asked for, as often as each other.
+/// The probes, equally frequent.
 const PROBES: [&str; 4] = ["/health", "/ready", "/metrics", "score"];
 
-/// Each build on a database of its own, in turns.
+/// Runs each build on its own database, in turns.
 pub(super) fn overload(options: &Options, programs: &[(&'static str, &Path)], folder: &Path) -> Result<()> {
     let mut shares = vec![vec![Vec::new(); OFFERED.len()]; programs.len()];
     println!(

@@ -1,7 +1,7 @@
 //! The peers, each in a folder of its own on the same disk: Redis and plain axum.
 //!
-//! Redis keeps its log as `renown` keeps its evidence: a write is on disk before its reply. It has nothing else to do:
-//! no snapshots, and no rewriting of the log, which would be work that a short run does not show.
+//! Redis syncs its log as `renown` does its evidence: a write is on disk before its reply. It does nothing else: no
+//! snapshots, and no rewriting of the log, whose cost a short run would not show.
 
 use std::env;
 use std::path::Path;
@@ -18,7 +18,7 @@ pub(super) fn have(name: &str, package: &str) -> Result<()> {
     if succeeds(program(name).arg("--version")) { Ok(()) } else { install(&[package]) }
 }
 
-/// Redis, durable.
+/// Starts Redis, durable.
 pub(super) fn redis(folder: &Path) -> Result<Peer> {
     have("redis-server", "redis-server")?;
     empty(folder)?;
@@ -31,7 +31,7 @@ pub(super) fn redis(folder: &Path) -> Result<Peer> {
     Ok(Peer { server, address })
 }
 
-/// Plain axum, in a process of its own.
+/// Starts plain axum, in its own process.
 pub(super) fn axum(body_bytes: usize) -> Result<Peer> {
     let address = free_address()?;
     let mut command = program(env::current_exe()?);

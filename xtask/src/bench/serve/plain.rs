@@ -1,5 +1,5 @@
-//! A peer of our own: axum as an ordinary program uses it, which answers every read with the same text. It runs as a
-//! process of its own, as the other peers do.
+//! A peer of our own: axum as an ordinary program uses it. It answers every read with the same text. It runs in its own
+//! process, as the other peers do.
 
 use std::net::{Ipv4Addr, SocketAddr};
 
@@ -12,10 +12,10 @@ use axum::response::IntoResponse;
 use axum::routing::get;
 use tokio::net::TcpListener;
 
-/// Printed when requests are taken.
+/// Printed when the server accepts requests.
 pub(super) const READY: &str = "listening";
 
-/// Serves a text of this length until the process is ended.
+/// Serves a text of this length until the process is killed.
 pub(crate) fn serve(port: &str, body_bytes: &str) -> Result<()> {
     let address = SocketAddr::from((Ipv4Addr::LOCALHOST, port.parse()?));
     let body = Bytes::from("x".repeat(body_bytes.parse()?));

@@ -1,15 +1,16 @@
-//! PostgreSQL as the peer of ingest: the same rows and indexes, the same number of connections, one transaction a batch.
+//! PostgreSQL as the peer of ingest: the same rows and indexes, the same number of connections, one transaction per
+//! batch.
 //!
-//! It is durable as it comes, and has memory and room for its log, so that no checkpoint falls into a short run. Its
-//! client is its own, `pgbench`, with prepared statements. Two ways to insert a hundred rows are measured:
+//! It is durable by default, and has enough memory and log space to avoid a checkpoint during a short run. The client
+//! is its own `pgbench`, with prepared statements. Two ways to insert a hundred rows are measured:
 //!
 //! | way | statement |
 //! |---|---|
 //! | values | `INSERT … VALUES (…), (…), …` |
 //! | unnest | `INSERT … SELECT … FROM unnest(array, array, …)` |
 //!
-//! `pgbench` has 255 parameters and no arrays, so all but what the indexes are made of (ids and times) is part of the
-//! prepared statement: the server is spared from reading it again, which is to its advantage.
+//! `pgbench` allows 255 parameters and no arrays, so only the indexed columns (ids and times) are parameters. All other
+//! values are part of the prepared statement: the server parses them only once, which is an advantage for PostgreSQL.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -60,8 +61,8 @@ CREATE INDEX ON evaluations (org, created_at);";
 const INSERT: &str = "INSERT INTO evaluations (org, agent, prev, evaluation_id, passed, gate_us, agent_us, tool, gates, \
 created_at, accepted_at, score, count, salt)";
 
-/// Fourteen digits that grow from transaction to transaction and differ from client to client. With two more for the
-/// row they are its id, and alone its time.
+/// Fourteen digits that grow with every transaction and differ between clients. They are the time of the rows; with two
+/// more digits for the row, they are its id.
 const COUNT: &str = "\\set turn :turn + 1\n\\set now (10000000000 + :turn) * 1000 + :client_id\n";
 
 /// A way to insert.
@@ -76,7 +77,7 @@ pub(super) enum Way {
 pub(super) struct Postgres {
     peer: Peer,
     folder: PathBuf,
-    /// Every run counts on from here, so that no id repeats.
+    /// Number of turns so far. Every run continues from here, so that no id repeats.
     turn: u64,
 }
 
@@ -106,7 +107,7 @@ impl Postgres {
             command.args(["-c", setting]);
         }
         let ready = Says::Stderr("database system is ready to accept connections");
-        // Interrupted, it ends at once and in order.
+        // SIGINT ends it at once, but orderly.
         let peer = Peer { server: Server::start_ready(&mut command, ready, "INT")?, address };
         let started = Self { peer, folder: folder.to_owned(), turn: 0 };
         run(started.client("psql").args(["--quiet", "--no-psqlrc", "--command", SCHEMA]))?;
@@ -116,7 +117,7 @@ impl Postgres {
         Ok(started)
     }
 
-    /// Inserts for a time.
+    /// Inserts for this long.
     pub(super) fn insert(
         &mut self,
         way: Way,
@@ -142,7 +143,7 @@ impl Postgres {
         let latencies = latencies_us(&self.folder)?;
         ensure!(!latencies.is_empty(), "pgbench ran nothing: {printed}");
         let count = u32::try_from(latencies.len())?;
-        // No client can have made more turns than all of them together.
+        // No client can have made more transactions than all of them together.
         self.turn += u64::from(count);
         Measured::new(f64::from(count) / rate(&printed)?, usage, latencies.into_iter())
     }
@@ -160,16 +161,17 @@ impl Postgres {
     }
 }
 
-/// A program of the server. It refuses to run as root, so that it then runs as the user of its package.
+/// Returns the command of a program of the server. It refuses to run as root, so then it runs as the user of its
+/// package.
 fn server_program(name: &str, is_root: bool) -> Command {
     let path = Path::new(PROGRAMS).join(name);
     if !is_root {
         return program(path);
     }
-    // Replaced by what it starts, so that a signal reaches the server.
+    // `exec`, so that a signal reaches the server and not the shell.
     let mut command = program("setpriv");
     command.args(["--reuid", OWNER, "--regid", OWNER, "--clear-groups"]).arg(path);
-    // The workspace may be out of reach for that user.
+    // That user may not be able to read the workspace.
     command.current_dir("/");
     command
 }
@@ -180,7 +182,7 @@ fn rate(printed: &str) -> Result<f64> {
     Ok(line.split(' ').next().unwrap_or_default().parse()?)
 }
 
-/// The third column of what `pgbench` logs, in microseconds. The logs are removed.
+/// Reads the third column of the logs of `pgbench`, the latencies in microseconds, and removes the logs.
 fn latencies_us(folder: &Path) -> Result<Vec<u64>> {
     let mut latencies = Vec::new();
     for entry in fs::read_dir(folder)? {
@@ -198,7 +200,7 @@ fn latencies_us(folder: &Path) -> Result<Vec<u64>> {
 /// A column of the hundred rows: its type, and its value in a row.
 type Column = (&'static str, fn(usize, &Event) -> String);
 
-/// The columns that do not change from batch to batch; the id is made from its end.
+/// The columns that do not change from batch to batch. The id is made from its end.
 const COLUMNS: [Column; 10] = [
     ("int", |_, event| event.agent.to_string()),
     ("bigint", |row, event| (event.agent * 1000).saturating_sub(u64::try_from(row).unwrap_or(0)).to_string()),

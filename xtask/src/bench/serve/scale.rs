@@ -1,4 +1,4 @@
-//! What a large database costs: reads with a million agents against reads with a thousand, the cold start, and memory.
+//! The cost of a large database: reads with a million agents against reads with a thousand, the cold start, and memory.
 
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -20,7 +20,7 @@ use crate::renown::{Peer, Renown, empty};
 const FEW_AGENTS: u64 = 1000;
 const MANY_AGENTS: u64 = 1_000_000;
 
-/// Evaluations of each agent, and with `--full`.
+/// Number of evaluations per agent, and the number with `--full`.
 const EACH: u64 = 10;
 const EACH_FULL: u64 = 100;
 
@@ -32,10 +32,10 @@ const STARTS: usize = 5;
 const COLD_START_MS_MAX: f64 = 100.0;
 const IDLE_RSS_MB_MAX: f64 = 60.0;
 
-/// Ten times the requests may not take more memory than this many times.
+/// With ten times as many requests, memory may grow by at most this factor.
 const RSS_GROWTH_MAX: f64 = 1.1;
 
-/// Loads both databases and measures on them.
+/// Loads both databases and measures them.
 pub(super) fn scale(options: &Options, program: &Path, folder: &Path) -> Result<()> {
     let each = if options.full { EACH_FULL } else { EACH };
     let (few, few_key) = database(program, &folder.join("few"), FEW_AGENTS, each)?;
@@ -55,8 +55,8 @@ fn database(program: &Path, data: &Path, agents: u64, each: u64) -> Result<(Reno
     Ok((renown, key))
 }
 
-/// Writes the evaluations straight into the store, in large batches. Agents are named as [`agent`] names them, and
-/// their evaluations are spread over the whole log, as those of agents that work at the same time are.
+/// Writes the evaluations directly into the store, in large batches. Agents have the names of [`agent`]. Their
+/// evaluations are spread over the whole table, as if the agents had worked at the same time.
 fn load_bulk(data: &Path, agents: u64, each: u64) -> Result<()> {
     let bulk = Bulk::open(data, "cargo xtask bench serve", system_clock())?;
     let started = Instant::now();
@@ -83,7 +83,7 @@ fn evaluation(number: u64, agents: u64) -> Result<NewEvaluation> {
     })
 }
 
-/// How long a start takes with many agents, and the memory right after it.
+/// Measures the time of a start with many agents, and the memory right after it.
 fn start(renown: &Renown) -> Result<()> {
     let (mut starts_ms, mut idle_mb) = (Vec::new(), 0.0_f64);
     for _ in 0..STARTS {
@@ -127,7 +127,7 @@ fn reads(options: &Options, (few, few_key): (&Peer, &str), (many, many_key): (&P
     Ok(())
 }
 
-/// Memory after some requests and after ten times as many. Caches have been filled by the reads before.
+/// Measures memory after some requests and after ten times as many. The reads before have filled the caches.
 fn memory(options: &Options, peer: &Peer, key: &str) -> Result<()> {
     let mut evaluate = work::evaluate(key);
     let once = Load { warm_up: Duration::ZERO, ..load(options, peer, Protocol::Http(200), 32) };

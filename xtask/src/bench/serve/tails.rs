@@ -1,7 +1,7 @@
 //! Latency over a long run: a minute of durable evaluations while the file grows, and what the slow commits waited for.
 //!
-//! Every round starts on an empty database, since the file has to grow in each of them by as much. The store says itself
-//! what its commits waited for, in `/metrics`. A build that does not say it is measured all the same.
+//! Every round starts with an empty database, because the file must grow by the same amount in each. The store reports
+//! in `/metrics` what its commits waited for. A build without these metrics is measured too.
 
 use std::path::Path;
 use std::time::Duration;
@@ -19,7 +19,7 @@ const TIME: Duration = Duration::from_mins(1);
 const P99_MS_MAX: f64 = 10.0;
 const P999_MS_MAX: f64 = 25.0;
 
-/// One build after the other, in turns.
+/// Measures the builds in turns.
 pub(super) fn tails(options: &Options, programs: &[(&'static str, &Path)], folder: &Path) -> Result<()> {
     let options = options.usually(TIME);
     for connections in options.connections(&CONNECTIONS) {
@@ -35,7 +35,7 @@ pub(super) fn tails(options: &Options, programs: &[(&'static str, &Path)], folde
     Ok(())
 }
 
-/// A run on an empty database.
+/// Runs on an empty database.
 fn run(options: &Options, program: &Path, data: &Path, connections: usize) -> Result<Measured> {
     let ours = Ours::start(options, program, data)?;
     let measured = ours.run(200, connections, &mut work::evaluate(&ours.key))?;
@@ -45,7 +45,7 @@ fn run(options: &Options, program: &Path, data: &Path, connections: usize) -> Re
     Ok(measured)
 }
 
-/// What the commits of a server waited for, of its figures: the share of slow ones, and the time of the writer.
+/// Returns what the commits of a server waited for, by its metrics: the share of slow ones, and the time of the writer.
 fn waits(metrics: &str) -> String {
     let value = |line: &str| line.rsplit_once(' ').and_then(|(_, value)| value.parse::<f64>().ok());
     let Some(commits) =

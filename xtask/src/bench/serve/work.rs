@@ -1,4 +1,4 @@
-//! What the servers are asked: the same evaluations, as requests to `renown` and as commands and rows for its peers.
+//! The requests of the benches: the same evaluations, as requests to `renown` and as commands and rows for its peers.
 
 use serde_json::json;
 
@@ -9,13 +9,13 @@ use crate::load::{Request, Requests, Slot, command, get, post};
 /// Agents that take turns.
 pub(super) const AGENTS: u64 = 1000;
 
-/// Events of one ingest, which are the rows of one insert.
+/// Events per ingest, and rows per insert.
 pub(super) const EVENTS: usize = 100;
 
-/// The length of an evaluated output, and of a value of Redis.
+/// The length of an evaluated output, and of a value in Redis.
 const OUTPUT_BYTES: usize = 1000;
 
-/// Different requests to ingest; their ids differ each time.
+/// Number of different ingest requests. Their ids differ each time.
 const BATCHES: usize = 100;
 
 /// Placeholder for an id, which has sixteen characters.
@@ -37,7 +37,7 @@ pub(super) struct Event {
     pub(super) tool: &'static str,
 }
 
-/// The evaluations of a batch, the same for the same number.
+/// Returns the evaluations of a batch. The same number gives the same evaluations.
 pub(super) fn events(batch: u64) -> impl Iterator<Item = Event> {
     let mut random = Random::new(batch);
     (0..EVENTS).map(move |_| Event {
@@ -61,7 +61,7 @@ fn by_agent(request: impl Fn(u64) -> Vec<u8>) -> Requests {
     Requests::new((0..AGENTS).map(|agent| request(agent).into()).collect(), 0)
 }
 
-/// A text of plain words, another one for each number.
+/// Returns a text of plain words, different for each number.
 pub(super) fn output(number: u64) -> String {
     let mut random = Random::new(number);
     let mut text = String::new();
@@ -81,7 +81,7 @@ pub(super) fn evaluate(key: &str) -> Requests {
     })
 }
 
-/// `SET` of as much as is evaluated.
+/// `SET` of as many bytes as are evaluated.
 pub(super) fn set() -> Requests {
     by_agent(|number| command(&["SET", &agent(number), &output(number)]))
 }
@@ -91,7 +91,7 @@ pub(super) fn read(key: &str) -> Requests {
     by_agent(|number| get(&path(&agent(number)), key))
 }
 
-/// The same for random agents out of any number.
+/// The same for this many agents, in random order.
 pub(super) fn read_random(key: &str, agents: u64) -> Requests {
     let bytes = get(&path(&format!("a-{AGENT_MARK}")), key);
     Requests::new(vec![Request::new(bytes, AGENT_MARK, Slot::Below(agents))], agents)
@@ -101,7 +101,7 @@ pub(super) fn path(agent: &str) -> String {
     format!("/v1/reputation/{agent}")
 }
 
-/// `GET` of Redis, and the `SET` that has to come first: values as long as what `renown` returns.
+/// `GET` of Redis, and the `SET` that must run first. The values are as long as the replies of `renown`.
 pub(super) fn redis_reads(bytes: usize) -> (Requests, Requests) {
     let key = |number| format!("r-{number:07}");
     let value = "x".repeat(bytes);
