@@ -44,10 +44,7 @@ impl Metrics {
         let (passed, failed, duplicates, runs, reputation_events, telemetry) =
             with_local_recorder(&recorder, || {
                 describe_counter!("renown_requests_total", "requests by route, method and status");
-                describe_histogram!(
-                    "renown_request_seconds",
-                    "time from the first byte of a request to its reply"
-                );
+                describe_histogram!("renown_request_seconds", "time from the head of a request to its reply");
                 describe_counter!("renown_evaluations_total", "evaluations counted, by verdict");
                 describe_counter!("renown_duplicates_total", "evaluations that had been counted before");
                 describe_counter!("renown_runs_total", "runs scored");

@@ -36,9 +36,9 @@ fn fixture(version: i64, extension: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/fixtures/v{version}.{extension}"))
 }
 
-/// Writes two organizations; an agent with more than a window, one with little, one that is only named; keys and a
-/// reply; runs of two workspaces, and reputation events; sessions, one of them closed; an agent that is erased, and
-/// one that is public.
+/// Writes every kind of data: two organizations; an agent with more evaluations than its window holds, one with few,
+/// and one without any; keys, and a reply that is kept for retries; runs in two workspaces; reputation events;
+/// sessions, one of them closed; an erased agent, and a public one.
 fn write(store: &dyn Store, clock: &TestClock) {
     let mut rng = Rng(1);
     let other: OrgId = "other".parse().unwrap();
@@ -237,7 +237,7 @@ fn make_missing() {
     let store = open(scratch.path(), &clock);
     write(&*store, &clock);
     let answers = describe(&*store);
-    // While the store is open, so that the last rows of agents are behind.
+    // Copied while the store is open, so that the rows of the last agents are not settled yet.
     let reader = Reader::open(scratch.path()).unwrap();
     let version = reader.describe().unwrap().0;
     if !fixture(version, "db").exists() {
