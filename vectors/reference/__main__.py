@@ -27,7 +27,7 @@ from rules import (
 )
 
 def differences(expected, actual, path=""):
-    """Where `actual` lacks or contradicts something of `expected`."""
+    """Return the paths at which `actual` lacks or contradicts `expected`."""
     if isinstance(expected, dict) and isinstance(actual, dict):
         for key, value in expected.items():
             where = f"{path}.{key}" if path else key
@@ -78,7 +78,7 @@ def check(paths):
 
 
 def make(directory):
-    """Write the vectors of every kind, one a line, sorted by their names."""
+    """Write the vectors of every kind, one per line, sorted by name."""
     directory = Path(directory)
     directory.mkdir(parents=True, exist_ok=True)
     for kind in RULES:
@@ -101,7 +101,7 @@ def vector_lines(kind):
 
 
 def vector_line(kind, name, data, omitted):
-    """One vector; its result is computed from the text of its input."""
+    """Return a vector. Its result is computed from the text of its input."""
     text = to_json(data)
     expected = outcome_of(kind, read_json(text))
     for field in omitted:

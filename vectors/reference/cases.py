@@ -35,7 +35,7 @@ from rules import (
 )
 
 def found(candidates, is_wanted, count):
-    """The first `count` wanted ones among the first 200 000 candidates."""
+    """Return the first `count` matches among the first 200 000 candidates."""
     wanted = filter(is_wanted, islice(candidates, 200_000))
     chosen = list(islice(wanted, count))
     assert len(chosen) == count, f"only {len(chosen)} of {count} found"
@@ -47,14 +47,14 @@ def without(mapping, field):
 
 
 class Written:
-    """A number exactly as it is to be written in JSON."""
+    """A number with its exact spelling in JSON."""
 
     def __init__(self, text):
         self.as_written = text
 
 
 class Dice:
-    """Seeded draws, by the one method that no Python release changes."""
+    """Seeded random draws, by the one method that is stable across Python releases."""
 
     def __init__(self, seed):
         self.random = random.Random(seed).random
@@ -727,7 +727,7 @@ NOW_MS = int(expect_time({"now": NOW}, "now"))
 
 
 def event(number, delta, when=0, category="task_quality"):
-    """An event; `when` is milliseconds from now, or a text as it is."""
+    """An event. `when` is milliseconds from now, or a text that is used unchanged."""
     if not isinstance(when, str):
         when = time_text(NOW_MS + when)
     return {
@@ -990,7 +990,7 @@ SAMPLE = {
 
 
 def facts(duration_ms=45 * MINUTE_MS, **others):
-    """The facts of a session, the sample's where nothing else is said."""
+    """The facts of a session. Those that are not given are those of the sample."""
     ended_at = time_text(STARTED_MS + duration_ms)
     return {"started_at": STARTED_AT, "ended_at": ended_at} | SAMPLE | others
 

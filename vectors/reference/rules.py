@@ -137,7 +137,7 @@ def bytes_of(text):
 
 
 def optional(container, field, default):
-    """An optional field, for which null is as good as absent."""
+    """An optional field. Null means absent."""
     value = container.get(field)
     return default if value is None else value
 
@@ -186,7 +186,7 @@ def read_time(value, field):
 
 
 def time_text(time):
-    """RFC 3339 in UTC with milliseconds; what is finer is cut off."""
+    """RFC 3339 in UTC with milliseconds. Smaller digits are cut off."""
     seconds, milliseconds = divmod(math.floor(time), 1000)
     moment = EPOCH + timedelta(seconds=seconds)
     return f"{moment:%Y-%m-%dT%H:%M:%S}.{milliseconds:03}Z"
@@ -399,7 +399,7 @@ def run(data):
     warnings = []
 
     def part(container, field, read):
-        """What `read` makes of a field; None, with a warning, if nothing."""
+        """What `read` returns for a field; None, with a warning, if it is invalid."""
         if container.get(field) is None:
             return None
         value = read(container[field])
@@ -619,7 +619,7 @@ def agent_reliability(risks, weights):
 
 
 def agent_consistency(risks, weights):
-    """How far the traces with a confidence deviate, all together."""
+    """The spread of all traces that have a confidence."""
     per_trace = {}
     squares = []
     for trace_id, present in risks.items():
@@ -839,7 +839,7 @@ RULES = {
 
 
 def outcome_of(kind, data):
-    """What a rule gives for an input, a refusal included."""
+    """The result of a rule for an input, which may be an error."""
     try:
         return RULES[kind](expect_object(data, "input"))
     except Refused as refusal:

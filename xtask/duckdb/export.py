@@ -1,4 +1,4 @@
-"""Are the exports of a folder the same in every format? And does the query of `docs/operations.md` run?
+"""Checks that the exports of a folder are the same in every format, and that the query of `docs/operations.md` runs.
 
 usage: export.py FOLDER QUERY
 """
@@ -20,7 +20,7 @@ TIME = "TIMESTAMP WITH TIME ZONE"
 
 
 def plain(value):
-    """A value that can be compared."""
+    """Returns a form of the value that can be compared."""
     if isinstance(value, (dict, list)):
         return json.dumps(value, sort_keys=True)
     return value
@@ -36,7 +36,7 @@ def from_parquet(kind):
 
 
 def read(type, value):
-    """What a column of Parquet says, in the words of JSON Lines."""
+    """Returns the values of a Parquet column in the form of JSON Lines."""
     if value is None:
         return None
     if type == "JSON":
@@ -48,7 +48,7 @@ def read(type, value):
 
 
 def from_csv(kind, like):
-    """Cells are texts: each is read as what the other format has in its place."""
+    """Cells are texts: each is parsed as the type that the other format has in its place."""
     with open(f"{kind}.csv", newline="", encoding="utf-8") as file:
         for row, other in zip(csv.DictReader(file), like, strict=True):
             read = {}

@@ -1,4 +1,4 @@
-"""An MCP server with one tool, which gives back what it is given."""
+"""An MCP server with one tool, which echoes its input."""
 
 import json
 import sys

@@ -1,4 +1,4 @@
-"""Judges outputs in process, and sends the verdicts: SERVER AGENT OUTPUT…, the key is in RENOWN_KEY."""
+"""Judges outputs in process and sends the verdicts to a server. Arguments: SERVER AGENT OUTPUT…. The key is RENOWN_KEY."""
 
 import sys
 

@@ -1,4 +1,4 @@
-"""How texts of our formats look, for the generator of requests.
+"""Generates valid texts of our formats, for the generator of requests.
 
 JSON Schema cannot say that a time lies between 2000 and 2100 or within the last three years, that the bytes in a cursor are UTF-8,
 that a field repeats another or that no two traces have one id: the descriptions do.
@@ -62,7 +62,7 @@ schemathesis.openapi.format("utc-day", DAYS)
 
 @schemathesis.hook
 def before_call(context, case, kwargs):
-    """Makes a request good that is meant to be."""
+    """Completes a request that is meant to be valid."""
     if not case.meta or not case.meta.generation.mode.is_positive:
         return
     if case.operation.label == "GET /v1/agents/{agent_id}/breakdown":

@@ -1,4 +1,4 @@
-"""Sends telemetry as an agent with the OpenTelemetry SDK does: a list of jobs as JSON on standard input, one after the other."""
+"""Sends telemetry with the OpenTelemetry SDK, as an agent does. Standard input is a JSON list of jobs, which run one after the other."""
 
 import json
 import sys
@@ -32,7 +32,7 @@ CLASSES = {
 
 
 def watched(job, results):
-    """The exporter of a job. The SDK only logs what fails, so every result is noted."""
+    """The exporter of a job. The SDK only logs failures, so every result is recorded."""
     signal, transport, gzip = job["signal"], job["transport"], job["gzip"]
 
     class Watched(CLASSES[signal, transport]):
