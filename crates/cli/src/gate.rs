@@ -111,6 +111,7 @@ fn engine_or(
     let roots = args.root.iter().map(|root| roots(root)).collect::<Result<Vec<_>, _>>()?.concat();
     let choice = Choice {
         gates,
+        gates_key: "--gates",
         strictness: args.strictness.map(Into::into),
         roots: &roots,
         links: Some(links()),

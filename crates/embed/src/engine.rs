@@ -4,7 +4,7 @@ use core::fmt;
 use std::path::Path;
 use std::time::Duration;
 
-use renown_core::gates::{self, Choice, GateSettings, Place};
+use renown_core::gates::{self, Choice, GateSettings, Place, SettingsError, SettingsProblem};
 use renown_core::limits::{GATE_NAME_CHARS_MAX, GATES_MAX};
 
 use crate::settings;
@@ -65,9 +65,8 @@ impl Engine {
         }
         let mut read_schema =
             |name: &str| std::fs::read_to_string(dir.join(name)).map_err(|error| format!("{name}: {error}"));
-        // The core names the list of gates as on the command line, `--gates`.
-        let engine = gates::Engine::new(&tables, choice, &mut read_schema)
-            .map_err(|error| error.to_string().replacen("--gates", "gates", 1))?;
+        let engine =
+            gates::Engine::new(&tables, choice, &mut read_schema).map_err(|error| error.to_string())?;
         check_server_limits(engine.names())?;
         Ok(Self { engine })
     }
@@ -95,7 +94,8 @@ fn is_built_in(tables: &GateSettings, name: &str) -> bool {
     let mut no_schema = |_: &str| Err(String::new());
     // The core knows all kinds. If a kind cannot be built without options, its error names the option, not the list.
     let built = gates::Engine::new(&GateSettings::default(), &choice, &mut no_schema);
-    tables.gate.contains_key(name) || !built.is_err_and(|error| error.to_string().starts_with("--gates"))
+    let is_unknown = |error: SettingsError| matches!(error.problem, SettingsProblem::UnknownGate { .. });
+    tables.gate.contains_key(name) || !built.is_err_and(is_unknown)
 }
 
 /// Checks the limits of a server, which would reject the verdicts of a set with more gates or longer names.

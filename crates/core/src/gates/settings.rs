@@ -161,6 +161,8 @@ pub struct Choice<'c> {
     pub place: Place,
     /// Names of gates, instead of the place's set.
     pub gates: Option<&'c [String]>,
+    /// How errors call `gates`: `--gates` on a command line, `gates` in a program.
+    pub gates_key: &'c str,
     /// Strictness instead of `gates.strictness`. It does not override the strictness of a single gate.
     pub strictness: Option<Strictness>,
     /// Absolute directories, in addition to the roots of each `filesystem` gate.
@@ -203,6 +205,7 @@ impl Choice<'_> {
         Self {
             place,
             gates: None,
+            gates_key: "gates",
             strictness: None,
             roots: &[],
             customs: &[],
@@ -270,7 +273,7 @@ impl<'s> Common<'s> {
         };
         let is_default_set = choice.gates.is_none() && configured.is_none();
         let (set, set_key) = match choice.gates {
-            Some(gates) => (gates.iter().map(String::as_str).collect(), "--gates".to_owned()),
+            Some(gates) => (gates.iter().map(String::as_str).collect(), choice.gates_key.to_owned()),
             None => (
                 configured.unwrap_or_else(|| choice.place.default_set().to_vec()),
                 format!("gates.{}", choice.place.key()),

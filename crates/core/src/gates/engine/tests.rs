@@ -203,7 +203,7 @@ fn invalid_settings_are_rejected_with_their_key() {
         (json!({"gates": {"evaluate": ["pii", "pii"]}}), &[], "gates.evaluate: \"pii\" is listed twice, expected each name once".to_owned()),
         (json!({"gates": {"evaluate": "pii"}}), &[], "gates.evaluate: \"pii\", expected a list of gate names".to_owned()),
         (json!({"gates": {"evaluate": ["secret"]}}), &[], format!("gates.evaluate: \"secret\" is not a gate, expected one of {all}")),
-        (json!({"gate": {"answer": {"kind": "pii"}}}), &["answers"], format!("--gates: \"answers\" is not a gate, expected one of {all}, answer")),
+        (json!({"gate": {"answer": {"kind": "pii"}}}), &["answers"], format!("gates: \"answers\" is not a gate, expected one of {all}, answer")),
         (json!({"gate": {"rtb.x": {}}}), &[], format!("gate.\"rtb.x\": \"rtb.x\" is not a gate, expected one of {all}")),
         (json!({"gate": {"a": {"kind": "b"}}}), &[], format!("gate.a.kind: \"b\" is not a gate, expected one of {all}")),
         (json!({"gate": {"a": {"kind": 1}}}), &[], "gate.a.kind: 1, expected the name of a built-in gate".to_owned()),
