@@ -89,7 +89,7 @@ impl Subject {
 
 /// The result of a custom gate: a word (`pass`, `fail`, `skip`, `late`; any other is an error), the reason, and the
 /// seconds it took.
-pub type Said = (String, Option<String>, f64);
+pub type CustomResult = (String, Option<String>, f64);
 
 /// An evaluation whose built-in gates have run.
 #[derive(Debug)]
@@ -133,7 +133,7 @@ impl Evaluation {
     }
 
     /// Returns the verdict, including the results of the custom gates.
-    pub fn finish(self, results: Vec<Said>) -> Result<Judged, MachineError> {
+    pub fn finish(self, results: Vec<CustomResult>) -> Result<Judged, MachineError> {
         let outcomes = results.into_iter().map(outcome).collect();
         let verdict = self.started.finish(outcomes, self.subject.clock.wall());
         let random = getrandom::u64().map_err(|error| MachineError::Chance(error.to_string()))?;
@@ -145,7 +145,7 @@ impl Evaluation {
     }
 }
 
-fn outcome((word, reason, seconds): Said) -> (CustomOutcome, Duration) {
+fn outcome((word, reason, seconds): CustomResult) -> (CustomOutcome, Duration) {
     let outcome = match word.as_str() {
         "pass" => CustomOutcome::Pass,
         "fail" => CustomOutcome::Fail(reason),

@@ -14,5 +14,5 @@ mod settings;
 mod telemetry;
 
 pub use engine::{BuildError, Engine};
-pub use evaluation::{Evaluation, FieldError, Judged, MachineError, Said, Subject};
+pub use evaluation::{CustomResult, Evaluation, FieldError, Judged, MachineError, Subject};
 pub use telemetry::{seconds, ship};

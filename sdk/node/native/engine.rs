@@ -7,7 +7,7 @@ use std::sync::Arc;
 use napi::bindgen_prelude::AsyncTask;
 use napi::{Env, Error, Result, Status, Task};
 use napi_derive::napi;
-use renown_embed::{self as embed, BuildError, FieldError, Said, Subject};
+use renown_embed::{self as embed, BuildError, CustomResult, FieldError, Subject};
 use serde_json::value::RawValue;
 
 use crate::{failed, invalid, verdict};
@@ -144,8 +144,9 @@ impl Evaluation {
     pub fn finish(&mut self, answers: Vec<Answer>) -> Result<String> {
         let evaluation =
             self.evaluation.take().ok_or_else(|| failed("the evaluation is already finished"))?;
-        let outcomes =
-            answers.into_iter().map(|answer| -> Said { (answer.word, answer.reason, answer.seconds) });
+        let outcomes = answers
+            .into_iter()
+            .map(|answer| -> CustomResult { (answer.word, answer.reason, answer.seconds) });
         verdict::text(evaluation.finish(outcomes.collect()).map_err(failed)?)
     }
 }

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 
 use pyo3::exceptions::{PyOSError, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
-use renown_embed::{self as embed, BuildError, Evaluation, FieldError, MachineError, Said, Subject};
+use renown_embed::{self as embed, BuildError, CustomResult, Evaluation, FieldError, MachineError, Subject};
 use serde_json::value::RawValue;
 
 use crate::SettingsError;
@@ -92,7 +92,7 @@ impl Engine {
         let input = input.map(|input| json::text("input", input)).transpose()?;
         let evaluation = self.start(py, subject, &text, input.as_deref()).map_err(machine_failed)?;
         let names = evaluation.customs();
-        let outcomes: Vec<Said> = match run_customs {
+        let outcomes: Vec<CustomResult> = match run_customs {
             Some(run) if !names.is_empty() => {
                 run.call1((names, evaluation.left().as_secs_f64()))?.extract()?
             }

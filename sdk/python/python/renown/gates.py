@@ -20,7 +20,7 @@ RedactingMode: TypeAlias = Literal["enforce", "observe", "redact"]
 Strictness: TypeAlias = Literal["strict", "balanced"]
 
 
-class Said(TypedDict, total=False):
+class CustomResult(TypedDict, total=False):
     """What a custom gate may return instead of a bool."""
 
     passed: bool
@@ -44,7 +44,7 @@ class Context:
     deadline: float
 
 
-Answer: TypeAlias = bool | Said | Mapping[str, Any]
+Answer: TypeAlias = bool | CustomResult | Mapping[str, Any]
 Check: TypeAlias = Callable[[Context], Answer | Awaitable[Answer]]
 
 
