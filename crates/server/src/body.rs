@@ -11,15 +11,10 @@ use hyper::header::{CONTENT_TYPE, EXPECT};
 use renown_core::json::Found;
 
 use crate::error::{ApiError, Code};
-
-/// The maximum size of a body.
-pub(crate) const BODY_BYTES_MAX: usize = 1024 * 1024;
+use crate::limits::{BODY_BYTES_MAX, BODY_DRAINED_BYTES_MAX};
 
 /// The most memory that is reserved for a body before its bytes arrive.
 const RESERVED_BYTES_MAX: usize = 64 * 1024;
-
-/// How much of a body that is too large is read and dropped, so that its sender can read the error.
-const DRAINED_BYTES_MAX: usize = 256 * BODY_BYTES_MAX;
 
 /// Reads a JSON body.
 pub(crate) async fn read_json(
@@ -99,7 +94,7 @@ async fn read(mut body: Body) -> Result<Bytes, ApiError> {
         seen = seen.saturating_add(bytes.len());
         too_large |= seen > BODY_BYTES_MAX;
         if too_large {
-            if seen > DRAINED_BYTES_MAX {
+            if seen > BODY_DRAINED_BYTES_MAX {
                 break;
             }
         } else if first.is_empty() && all.is_empty() {

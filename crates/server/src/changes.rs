@@ -6,8 +6,7 @@
 use renown_core::ids::{AgentId, OrgId, SessionId};
 use tokio::sync::{broadcast, watch};
 
-/// How many changes a slow subscriber may lag behind before it misses some.
-const BEHIND_MAX: usize = 1024;
+use crate::limits::STREAM_BEHIND_MAX;
 
 /// A change in an organization.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -35,7 +34,7 @@ pub(crate) struct Changes {
 
 impl Changes {
     pub(crate) fn new() -> Self {
-        Self { changes: broadcast::Sender::new(BEHIND_MAX), closed: watch::Sender::new(false) }
+        Self { changes: broadcast::Sender::new(STREAM_BEHIND_MAX), closed: watch::Sender::new(false) }
     }
 
     /// Publishes a change, if there are subscribers.

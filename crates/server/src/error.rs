@@ -203,6 +203,13 @@ impl From<InputError> for ApiError {
     }
 }
 
+impl From<getrandom::Error> for ApiError {
+    fn from(error: getrandom::Error) -> Self {
+        let text = "the random source of the system is unavailable; try again";
+        Self::new(Code::StoreUnavailable, text).because(error)
+    }
+}
+
 impl From<ClockError> for ApiError {
     fn from(error: ClockError) -> Self {
         Self::new(Code::Clock, error.to_string()).because(error)

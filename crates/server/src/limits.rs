@@ -17,8 +17,47 @@ pub(crate) const HEADER_LIST_BYTES_ACCEPTED: u32 = 64 * 1024;
 /// Concurrent requests on one HTTP/2 connection.
 pub(crate) const STREAMS_MAX: u32 = 200;
 
-/// How much a client may still send after its request was refused.
-pub(crate) const DRAINED_BYTES_MAX: usize = 16 * 1024 * 1024;
+/// How much a client may still send after the head of its request was refused.
+pub(crate) const HEAD_DRAINED_BYTES_MAX: usize = 16 * 1024 * 1024;
+
+/// The largest body, except of telemetry.
+pub(crate) const BODY_BYTES_MAX: usize = 1024 * 1024;
+
+/// How much of a body that is too large is read and dropped, so that its sender can read the error.
+pub(crate) const BODY_DRAINED_BYTES_MAX: usize = 256 * BODY_BYTES_MAX;
+
+/// The largest body of telemetry, compressed and decompressed.
+pub(crate) const OTLP_BODY_BYTES_MAX: usize = 16 * 1024 * 1024;
+
+/// Maximum number of records in a body of telemetry. A record of two bytes may need 200 bytes of memory.
+pub(crate) const OTLP_RECORDS_MAX: usize = 150_000;
+
+/// Maximum memory of all bodies of telemetry in flight.
+pub(crate) const OTLP_IN_FLIGHT_BYTES_MAX: usize = 64 * 1024 * 1024;
+
+/// How many large bodies of telemetry are parsed at the same time.
+pub(crate) const OTLP_READERS_MAX: usize = 4;
+
+/// How much of a refused body of telemetry is read and dropped, so that its sender can read the error.
+pub(crate) const OTLP_DRAINED_BYTES_MAX: usize = 4 * OTLP_BODY_BYTES_MAX;
+
+/// How long that may take.
+pub(crate) const OTLP_DRAIN_TIME_MAX: Duration = Duration::from_secs(10);
+
+/// How long the sender may pause meanwhile. A sender that pauses longer is waiting for the reply.
+pub(crate) const OTLP_DRAIN_PAUSE_MAX: Duration = Duration::from_millis(500);
+
+/// How many changes a slow subscriber may lag behind before it misses some.
+pub(crate) const STREAM_BEHIND_MAX: usize = 1024;
+
+/// Interval of comments in a stream without events. They keep proxies from closing the connection.
+pub(crate) const STREAM_COMMENT_EVERY: Duration = Duration::from_secs(15);
+
+/// Maximum duration of a visit of the pages.
+pub(crate) const VISIT_TIME_MAX: Duration = Duration::from_hours(30 * 24);
+
+/// Maximum number of visits.
+pub(crate) const VISITS_MAX: usize = 1000;
 
 /// What a server allows its clients.
 #[derive(Clone, Copy, Debug)]

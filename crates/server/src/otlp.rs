@@ -56,10 +56,11 @@ use crate::changes::Changed;
 use crate::dispatch::{Arrival, Port};
 use crate::error::{ApiError, Code};
 use crate::idempotency::{self, Guard, Lookup};
+use crate::limits::{OTLP_IN_FLIGHT_BYTES_MAX, OTLP_READERS_MAX};
 
-use budget::{Budget, IN_FLIGHT_BYTES_MAX, Reservation};
+use budget::{Budget, Reservation};
 use content_type::BodyFormat;
-use read::{READERS_MAX, Records};
+use read::Records;
 use reply::ReplyEncoding;
 
 /// The state that the receivers share.
@@ -72,7 +73,7 @@ pub(crate) struct Telemetry {
 
 impl Telemetry {
     pub(crate) fn new(prices: Prices) -> Self {
-        let (budget, readers) = (Budget::new(IN_FLIGHT_BYTES_MAX), Semaphore::new(READERS_MAX));
+        let (budget, readers) = (Budget::new(OTLP_IN_FLIGHT_BYTES_MAX), Semaphore::new(OTLP_READERS_MAX));
         Self { prices, budget, readers }
     }
 }

@@ -25,7 +25,7 @@ use tokio::net::TcpStream;
 use tokio::time::Sleep;
 
 use crate::api::Api;
-use crate::limits::DRAINED_BYTES_MAX;
+use crate::limits::HEAD_DRAINED_BYTES_MAX;
 use crate::request;
 
 /// The status lines of hyper's own error replies.
@@ -106,7 +106,7 @@ impl Socket {
     fn poll_drain(&mut self, cx: &mut Context<'_>) -> Poll<()> {
         let mut bytes = [0; 4096];
         while let Some(refusal) = &mut self.refusal
-            && refusal.drained < DRAINED_BYTES_MAX
+            && refusal.drained < HEAD_DRAINED_BYTES_MAX
         {
             let mut buffer = ReadBuf::new(&mut bytes);
             match Pin::new(&mut self.stream).poll_read(cx, &mut buffer) {

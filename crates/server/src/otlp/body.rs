@@ -14,18 +14,7 @@ use super::budget::Reservation;
 use super::content_type::BodyFormat;
 use super::grpc::PREFIX_BYTES;
 use crate::error::{ApiError, Code};
-
-/// The maximum size of a body, compressed and decompressed.
-pub(crate) const OTLP_BODY_BYTES_MAX: usize = 16 * 1024 * 1024;
-
-/// How much of a refused body is read and dropped, so that its sender can read the error.
-const DRAINED_BYTES_MAX: usize = 4 * OTLP_BODY_BYTES_MAX;
-
-/// How long that may take.
-const DRAIN_TIME_MAX: Duration = Duration::from_secs(10);
-
-/// How long the sender may pause meanwhile. A sender that pauses longer is waiting for the reply.
-const PAUSE_MAX: Duration = Duration::from_millis(500);
+use crate::limits::{OTLP_BODY_BYTES_MAX, OTLP_DRAIN_PAUSE_MAX, OTLP_DRAIN_TIME_MAX, OTLP_DRAINED_BYTES_MAX};
 
 /// How much is inflated before more of the budget is reserved.
 const STEP_BYTES: usize = 64 * 1024;
@@ -95,13 +84,13 @@ async fn collect(
 pub(super) async fn discard(body: &mut Body) {
     let drained = async {
         let mut seen = 0;
-        while seen <= DRAINED_BYTES_MAX
-            && let Ok(Some(Ok(frame))) = tokio::time::timeout(PAUSE_MAX, body.frame()).await
+        while seen <= OTLP_DRAINED_BYTES_MAX
+            && let Ok(Some(Ok(frame))) = tokio::time::timeout(OTLP_DRAIN_PAUSE_MAX, body.frame()).await
         {
             seen += frame.data_ref().map_or(0, Bytes::len);
         }
     };
-    let _ = tokio::time::timeout(DRAIN_TIME_MAX, drained).await;
+    let _ = tokio::time::timeout(OTLP_DRAIN_TIME_MAX, drained).await;
 }
 
 /// A gzip body that is being inflated. It may have several members.

@@ -7,9 +7,6 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use crate::error::{ApiError, Code};
 
-/// Maximum memory of all bodies in flight.
-pub(crate) const IN_FLIGHT_BYTES_MAX: usize = 64 * 1024 * 1024;
-
 const KIB: usize = 1024;
 
 /// The memory that is free, in KiB.

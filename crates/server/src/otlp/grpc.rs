@@ -20,9 +20,10 @@ use hyper::{HeaderMap, StatusCode};
 use percent_encoding::{AsciiSet, CONTROLS, utf8_percent_encode};
 
 use super::Kind;
-use super::body::{OTLP_BODY_BYTES_MAX, too_large};
+use super::body::too_large;
 use super::reply::status_message;
 use crate::error::{ApiError, Code};
+use crate::limits::OTLP_BODY_BYTES_MAX;
 use crate::request::LoggedStatus;
 
 /// Length of the prefix of a message.

@@ -15,24 +15,19 @@ use renown_telemetry::{json, protobuf};
 
 use super::Kind;
 use super::body::Inflating;
-use super::budget::{IN_FLIGHT_BYTES_MAX, Reservation};
+use super::budget::Reservation;
 use super::content_type::{BodyFormat, Encoding};
 use super::grpc;
 use crate::api::Api;
 use crate::error::{ApiError, Code};
+use crate::limits::{OTLP_IN_FLIGHT_BYTES_MAX, OTLP_RECORDS_MAX};
 
 /// The largest body that is parsed on the thread of its request.
 const INLINE_BYTES_MAX: usize = 256 * 1024;
 
 /// The largest text that is parsed in one step. A larger text is parsed in parts: the batch is emptied whenever
-/// it has more than [`RECORDS_MAX`] records, and the body is refused at the end.
+/// it has more than [`OTLP_RECORDS_MAX`] records, and the body is refused at the end.
 const UNCHECKED_BYTES_MAX: usize = 64 * 1024;
-
-/// Maximum number of records in a body. A record of two bytes may need 200 bytes of memory.
-pub(super) const RECORDS_MAX: usize = 150_000;
-
-/// How many large bodies are parsed at the same time.
-pub(super) const READERS_MAX: usize = 4;
 
 /// The rejected records, for the sender.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -96,7 +91,7 @@ fn finish(
         Kind::Metrics => Batch::default(),
     };
     let bytes = weight(&batch);
-    if bytes > IN_FLIGHT_BYTES_MAX {
+    if bytes > OTLP_IN_FLIGHT_BYTES_MAX {
         return Err(ApiError::new(
             Code::TooLarge,
             "the records of the body need too much memory; send fewer records per request",
@@ -113,7 +108,9 @@ fn parse(body: &[u8], encoding: Encoding, signal: Signal, prices: &Prices) -> Re
         Encoding::Protobuf => {
             let read = in_parts(body, &mut batch, |batch, parts| match parts {
                 None => protobuf::read(body, signal, prices, batch),
-                Some(full) => protobuf::read_in_parts(body, signal, prices, batch, RECORDS_MAX + 1, full),
+                Some(full) => {
+                    protobuf::read_in_parts(body, signal, prices, batch, OTLP_RECORDS_MAX + 1, full)
+                }
             })?;
             read.map_err(|error| ApiError::invalid(error.to_string()))?;
         }
@@ -141,7 +138,7 @@ fn json_line(
 ) -> Result<Result<(), LineError>, ApiError> {
     in_parts(line, batch, |batch, parts| match parts {
         None => json::read(line, number, prices, batch),
-        Some(full) => json::read_in_parts(line, number, prices, batch, RECORDS_MAX + 1, full),
+        Some(full) => json::read_in_parts(line, number, prices, batch, OTLP_RECORDS_MAX + 1, full),
     })
 }
 
@@ -161,8 +158,9 @@ fn in_parts<E>(
         };
         read(batch, Some(&mut full))
     };
-    if outcome.is_ok() && (too_many || batch.len() + batch.rejected.len() > RECORDS_MAX) {
-        let error = format!("the body has more than {RECORDS_MAX} records; send fewer records per request");
+    if outcome.is_ok() && (too_many || batch.len() + batch.rejected.len() > OTLP_RECORDS_MAX) {
+        let error =
+            format!("the body has more than {OTLP_RECORDS_MAX} records; send fewer records per request");
         return Err(ApiError::new(Code::TooLarge, error));
     }
     Ok(outcome)
@@ -283,14 +281,14 @@ mod tests {
             field(1, &[resource, scope].concat())
         };
         let parse = |records| parse(&of(records), Encoding::Protobuf, Signal::Logs, &Prices::default());
-        let most = parse(RECORDS_MAX).unwrap();
-        assert_eq!(most.len(), RECORDS_MAX);
+        let most = parse(OTLP_RECORDS_MAX).unwrap();
+        assert_eq!(most.len(), OTLP_RECORDS_MAX);
         assert!(
-            weight(&most) + super::super::body::OTLP_BODY_BYTES_MAX <= IN_FLIGHT_BYTES_MAX,
+            weight(&most) + crate::limits::OTLP_BODY_BYTES_MAX <= OTLP_IN_FLIGHT_BYTES_MAX,
             "{}",
             weight(&most)
         );
-        assert_eq!(parse(RECORDS_MAX + 1).unwrap_err().code(), Code::TooLarge);
+        assert_eq!(parse(OTLP_RECORDS_MAX + 1).unwrap_err().code(), Code::TooLarge);
         let line = logs(&[RECORD]);
         let lines = format!("{line}\n").repeat(3);
         assert_eq!(parsed(&lines, Encoding::JsonLines).unwrap().len(), 3);

@@ -19,12 +19,10 @@ use super::visits::Visit;
 use crate::api::Api;
 use crate::changes::{Change, Changed};
 use crate::error::{ApiError, Code};
+use crate::limits::STREAM_COMMENT_EVERY;
 
 /// Changes within this time are one event.
 const BATCH_TIME: Duration = Duration::from_millis(500);
-
-/// Interval of comments while there are no events. They keep proxies from closing the connection.
-const COMMENT_EVERY: Duration = Duration::from_secs(15);
 
 struct Listener {
     api: Arc<Api>,
@@ -44,7 +42,7 @@ pub(super) async fn stream(State(api): State<Arc<Api>>, headers: HeaderMap) -> R
         // A browser drops an event without data.
         Some((Ok::<_, Infallible>(Event::default().event(name).data(name)), listener))
     });
-    let stream = Sse::new(events).keep_alive(KeepAlive::new().interval(COMMENT_EVERY));
+    let stream = Sse::new(events).keep_alive(KeepAlive::new().interval(STREAM_COMMENT_EVERY));
     // Without this header, nginx holds events back until its buffer is full.
     ([("x-accel-buffering", "no")], stream).into_response()
 }

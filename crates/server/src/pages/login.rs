@@ -17,8 +17,9 @@ use super::reply::{Page, PageError, html, redirect};
 use super::visits::COOKIE_NAME;
 use super::{is_https, origin, shell};
 use crate::api::Api;
-use crate::error::{ApiError, Code};
+use crate::error::ApiError;
 use crate::keys::{Caller, KeyText};
+use crate::limits::VISIT_TIME_MAX;
 
 /// Shows the login page. With a one-time token in the address, logs in.
 pub(super) async fn page(State(api): State<Arc<Api>>, RawQuery(query): RawQuery, headers: HeaderMap) -> Page {
@@ -75,18 +76,14 @@ fn show(api: &Api, headers: &HeaderMap, next: &str, problem: Option<Problem>) ->
 }
 
 fn begin(api: &Api, headers: &HeaderMap, org: OrgId, caller: Option<Arc<Caller>>, next: &str) -> Page {
-    const THIRTY_DAYS: u32 = 30 * 24 * 60 * 60;
-    let no_randomness = |_| {
-        ApiError::new(Code::StoreUnavailable, "the random source of the system is unavailable; try again")
-    };
-    let cookie = api.visits.begin(org, caller).map_err(no_randomness)?;
+    let cookie = api.visits.begin(org, caller).map_err(ApiError::from)?;
     let mut response = redirect(next).into_response();
-    set_cookie(&mut response, headers, &cookie, THIRTY_DAYS);
+    set_cookie(&mut response, headers, &cookie, VISIT_TIME_MAX.as_secs());
     Ok(response)
 }
 
 /// Sets the cookie of a visit. It is `Secure` only over TLS, because browsers drop a `Secure` cookie that comes without TLS.
-fn set_cookie(response: &mut Response, headers: &HeaderMap, value: &str, seconds: u32) {
+fn set_cookie(response: &mut Response, headers: &HeaderMap, value: &str, seconds: u64) {
     let secure = if is_https(headers) { "; Secure" } else { "" };
     let cookie =
         format!("{COOKIE_NAME}={value}; Path=/; HttpOnly; SameSite=Strict; Max-Age={seconds}{secure}");

@@ -10,13 +10,13 @@
 //! - A visit that began with a **key** has the permissions of the key, and ends when the key is revoked.
 //! - The **cookie** is 32 random bytes, `HttpOnly` and `SameSite=Strict`. The server keeps visits by the SHA-256 of the cookie, in memory
 //!   only: a restart logs all users out and prints a new link.
-//! - A visit ends [`VISIT_MAX`] after its start. There are at most [`VISITS_MAX`] visits; a new one replaces the oldest.
+//! - A visit ends [`VISIT_TIME_MAX`] after its start. There are at most [`VISITS_MAX`] visits; a new one replaces the oldest.
 //! - Each visit has a **CSRF token**, which every form must send.
 
 use std::collections::HashMap;
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use hyper::HeaderMap;
 use hyper::header::COOKIE;
@@ -27,12 +27,7 @@ use sha2::{Digest, Sha256};
 
 use crate::error::{ApiError, Code};
 use crate::keys::{Caller, KeyRing};
-
-/// Maximum duration of a visit.
-const VISIT_MAX: Duration = Duration::from_hours(30 * 24);
-
-/// Maximum number of visits.
-const VISITS_MAX: usize = 1000;
+use crate::limits::{VISIT_TIME_MAX, VISITS_MAX};
 
 /// The name of the cookie.
 pub(crate) const COOKIE_NAME: &str = "renown";
@@ -76,7 +71,8 @@ impl Visit {
 
     /// Returns whether the visit is not too old and its key is still valid.
     pub(crate) fn is_valid(&self, keys: &KeyRing) -> bool {
-        self.began.elapsed() < VISIT_MAX && self.caller.as_ref().is_none_or(|caller| keys.is_valid(caller))
+        self.began.elapsed() < VISIT_TIME_MAX
+            && self.caller.as_ref().is_none_or(|caller| keys.is_valid(caller))
     }
 }
 
@@ -118,7 +114,7 @@ impl Visits {
         let cookie = secret()?;
         let visit = Visit { org, caller, csrf: secret()?, began: Instant::now() };
         let mut visits = lock(&self.by_cookie);
-        visits.retain(|_, visit| visit.began.elapsed() < VISIT_MAX);
+        visits.retain(|_, visit| visit.began.elapsed() < VISIT_TIME_MAX);
         if visits.len() >= VISITS_MAX
             && let Some(oldest) = visits.iter().min_by_key(|(_, visit)| visit.began).map(|(hash, _)| *hash)
         {

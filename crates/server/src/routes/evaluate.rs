@@ -265,7 +265,7 @@ mod tests {
         let choice = renown_core::gates::Choice::of(renown_core::gates::Place::Evaluate);
         let engine =
             renown_core::gates::Engine::new(&settings, &choice, &mut |_| Err(String::new())).unwrap();
-        assert!(engine.memory_max(crate::body::BODY_BYTES_MAX) <= limits.judging_bytes_max);
+        assert!(engine.memory_max(crate::limits::BODY_BYTES_MAX) <= limits.judging_bytes_max);
     }
 
     #[test]

@@ -121,11 +121,8 @@ pub(crate) fn make(
             "label: {label_chars} characters, expected at most {LABEL_CHARS_MAX}"
         )));
     }
-    let no_randomness = |_| {
-        ApiError::new(Code::StoreUnavailable, "the random source of the system is unavailable; try again")
-    };
-    let key = KeyText::generate(kind).map_err(no_randomness)?;
-    let new = key.to_new(org, label, api.now()?).map_err(no_randomness)?;
+    let key = KeyText::generate(kind)?;
+    let new = key.to_new(org, label, api.now()?)?;
     Ok((key, new))
 }
 

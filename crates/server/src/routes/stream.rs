@@ -2,7 +2,6 @@
 
 use std::convert::Infallible;
 use std::sync::Arc;
-use std::time::Duration;
 
 use axum::extract::{Extension, State};
 use axum::response::sse::{Event, KeepAlive, Sse};
@@ -17,9 +16,7 @@ use super::ingest::Update;
 use crate::api::Api;
 use crate::changes::{Change, Changed};
 use crate::keys::Caller;
-
-/// Interval of comments while there are no events. They keep proxies from closing the connection.
-const COMMENT_EVERY: Duration = Duration::from_secs(15);
+use crate::limits::STREAM_COMMENT_EVERY;
 
 struct Listener {
     api: Arc<Api>,
@@ -49,7 +46,7 @@ pub(crate) async fn stream(
         let event = listener.next().await?;
         Some((Ok::<_, Infallible>(event), listener))
     });
-    let stream = Sse::new(events).keep_alive(KeepAlive::new().interval(COMMENT_EVERY));
+    let stream = Sse::new(events).keep_alive(KeepAlive::new().interval(STREAM_COMMENT_EVERY));
     // Without this header, nginx holds events back until its buffer is full.
     ([("x-accel-buffering", "no")], stream).into_response()
 }
