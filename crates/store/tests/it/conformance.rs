@@ -13,7 +13,7 @@ use renown_store::Store;
 use renown_store::memory::Memory;
 use renown_store::sqlite::Sqlite;
 
-use crate::support::{Scratch, TestClock, verify};
+use crate::support::{Scratch, TestClock, clock_of, verify};
 
 /// A store under test.
 trait Subject {
@@ -28,7 +28,7 @@ trait Subject {
 
 impl Subject for Memory {
     fn make(clock: &TestClock) -> Self {
-        Self::new(clock.clock())
+        Self::new(clock_of(clock))
     }
 
     fn store(&self) -> &dyn Store {
@@ -45,7 +45,7 @@ struct OnDisk {
 
 impl Subject for OnDisk {
     fn make(clock: &TestClock) -> Self {
-        let mut made = Self { store: None, scratch: Scratch::new("conformance"), clock: clock.clone() };
+        let mut made = Self { store: None, scratch: Scratch::new(), clock: clock.clone() };
         made.reopen();
         made
     }
@@ -56,7 +56,7 @@ impl Subject for OnDisk {
 
     fn reopen(&mut self) {
         self.store = None;
-        self.store = Some(Sqlite::open(self.scratch.path(), "a test", self.clock.clock()).unwrap());
+        self.store = Some(Sqlite::open(self.scratch.path(), "a test", clock_of(&self.clock)).unwrap());
     }
 
     fn verify(&self) {

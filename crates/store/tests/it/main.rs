@@ -20,7 +20,6 @@ mod erasure;
 mod failures;
 mod forget;
 mod replay;
-mod rng;
 mod runs;
 mod sessions;
 mod summaries;
