@@ -8,7 +8,6 @@
     clippy::string_slice,
     clippy::cast_possible_truncation,
     clippy::cast_possible_wrap,
-    clippy::print_stdout,
     reason = "a broken test fails loudly"
 )]
 
