@@ -43,13 +43,14 @@ fn real(path: &Path) -> Option<PathBuf> {
 mod tests {
     use std::os::unix::fs::symlink;
 
+    use renown_testing::Scratch;
+
     use super::*;
 
     #[test]
     fn links_are_resolved_even_if_their_target_is_missing() {
-        let dir = std::env::temp_dir().join(format!("renown-links-{}", std::process::id()));
-        fs::create_dir(&dir).unwrap();
-        let root = fs::canonicalize(&dir).unwrap();
+        let scratch = Scratch::new();
+        let root = fs::canonicalize(scratch.path()).unwrap();
         fs::create_dir(root.join("in")).unwrap();
         fs::create_dir(root.join("out")).unwrap();
         symlink(root.join("out"), root.join("in/link")).unwrap();
@@ -64,6 +65,5 @@ mod tests {
         ] {
             assert_eq!(real(&root.join(path)), expected.map(|path| root.join(path)), "{path}");
         }
-        fs::remove_dir_all(&dir).unwrap();
     }
 }

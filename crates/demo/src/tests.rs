@@ -10,6 +10,7 @@ use renown_core::ids::OrgId;
 use renown_core::time::Timestamp;
 use renown_store::sqlite::{Sqlite, ThrowAwayDirectory};
 use renown_store::{Clock, DEFAULT_ORG};
+use renown_testing::wait;
 
 use crate::{DemoClock, Filled, fill, plan, prices};
 
@@ -47,8 +48,4 @@ impl Demo {
         let filled = wait(fill(&store, &clock, month)).unwrap();
         Self { store, now, filled, _dir: dir }
     }
-}
-
-fn wait<T>(answer: impl Future<Output = T>) -> T {
-    tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(answer)
 }

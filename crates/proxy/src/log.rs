@@ -72,6 +72,7 @@ fn remove_old(folder: &Path, now: Timestamp) {
 #[cfg(test)]
 mod tests {
     use renown_core::units::Micros;
+    use renown_testing::Scratch;
 
     use super::*;
     use crate::record::Action;
@@ -96,26 +97,19 @@ mod tests {
 
     #[test]
     fn there_is_one_file_per_day_for_thirty_days() {
-        let folder = std::env::temp_dir().join(format!("renown-proxy-log-{}", std::process::id()));
-        let _ = fs::remove_dir_all(&folder);
-        let mut log = Log::new(folder.clone());
+        let folder = Scratch::new();
+        let mut log = Log::new(folder.path().to_owned());
         let first = 1_700_000_000_000;
         for days in [0, 0, 1, 31] {
             log.write(&record(first + days * DAY_MS)).unwrap();
         }
-        fs::write(folder.join("rejected.jsonl"), "").unwrap();
+        folder.write("rejected.jsonl", "");
         log.write(&record(first + 32 * DAY_MS)).unwrap();
-        let mut names: Vec<_> = fs::read_dir(&folder)
-            .unwrap()
-            .map(|entry| entry.unwrap().file_name().into_string().unwrap())
-            .collect();
-        names.sort();
-        assert_eq!(names, ["2023-12-15.jsonl", "2023-12-16.jsonl", "rejected.jsonl"]);
+        assert_eq!(folder.names(), ["2023-12-15.jsonl", "2023-12-16.jsonl", "rejected.jsonl"]);
         let text = fs::read_to_string(folder.join("2023-12-16.jsonl")).unwrap();
         assert_eq!(
             text,
             "{\"ts\":\"2023-12-16T22:13:20.000Z\",\"evaluation_id\":\"e\",\"agent_id\":\"a\",\"server\":\"s\",\"tool\":\"t\",\"action\":\"forwarded\",\"passed\":true,\"gates\":[],\"total_latency_ms\":0.0,\"latency_ms\":null,\"bytes\":7,\"tool_error\":false}\n"
         );
-        fs::remove_dir_all(&folder).unwrap();
     }
 }

@@ -366,16 +366,17 @@ impl Spools {
 
 #[cfg(test)]
 mod tests {
+    use renown_testing::Scratch;
+
     use super::*;
 
     #[test]
     fn settling_a_batch_of_a_deleted_spool_does_not_affect_another_spool() {
-        let folder = std::env::temp_dir().join(format!("renown-queue-{}", std::process::id()));
-        let _ = std::fs::remove_dir_all(&folder);
+        let folder = Scratch::new();
         for _ in 0..2 {
-            Spool::create(&folder).unwrap().append(&EncodedVerdict::from_spool("{}")).unwrap();
+            Spool::create(folder.path()).unwrap().append(&EncodedVerdict::from_spool("{}")).unwrap();
         }
-        let mut queue = Queue::new(100, 10, Some(Spools::new(folder.clone(), u64::MAX)), true);
+        let mut queue = Queue::new(100, 10, Some(Spools::new(folder.path().to_owned(), u64::MAX)), true);
         queue.adopt();
         let batch = queue.next_batch().unwrap();
         // The spool is deleted while the batch is being sent.
@@ -386,6 +387,5 @@ mod tests {
             1,
             "the verdict of the other spool still waits"
         );
-        std::fs::remove_dir_all(&folder).unwrap();
     }
 }

@@ -3,7 +3,6 @@
 #![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test fails loudly")]
 
 use std::collections::VecDeque;
-use std::path::PathBuf;
 use std::sync::{Arc, Condvar, Mutex};
 use std::time::Duration;
 
@@ -13,6 +12,7 @@ use renown_core::units::Micros;
 use renown_shipping::{
     EncodedVerdict, Notice, ServerReply, ShippedVerdict, ShippingSettings, Spool, Telemetry, Transport,
 };
+use renown_testing::Scratch;
 
 /// A timeout that no passing test reaches.
 const LONG: Duration = Duration::from_mins(1);
@@ -91,22 +91,6 @@ fn later() -> ServerReply {
     ServerReply::Later { why: "503: busy".to_owned(), after: None }
 }
 
-struct Folder(PathBuf);
-
-impl Folder {
-    fn new(name: &str) -> Self {
-        let path = std::env::temp_dir().join(format!("renown-telemetry-{name}-{}", std::process::id()));
-        let _ = std::fs::remove_dir_all(&path);
-        Self(path)
-    }
-}
-
-impl Drop for Folder {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_dir_all(&self.0);
-    }
-}
-
 #[test]
 fn a_full_batch_is_sent_immediately_and_the_rest_by_a_flush() {
     let server = Server::default();
@@ -183,10 +167,10 @@ fn a_full_buffer_drops_the_oldest_verdicts_and_counts_them() {
 
 #[test]
 fn with_a_spool_a_full_buffer_drops_nothing() {
-    let (server, folder) = (Server::default(), Folder::new("overflow"));
+    let (server, folder) = (Server::default(), Scratch::new());
     server.configure(|state| state.paused = true);
     let settings =
-        ShippingSettings { batch: 2, buffer: 2, spool: Some(folder.0.clone()), ..only_full_batches() };
+        ShippingSettings { batch: 2, buffer: 2, spool: Some(folder.join("spool")), ..only_full_batches() };
     let (telemetry, _) = started(&server, &settings);
     for id in ["1", "2", "3", "4", "5"] {
         telemetry.track(verdict(id));
@@ -197,7 +181,7 @@ fn with_a_spool_a_full_buffer_drops_nothing() {
     arrived.sort();
     assert_eq!((arrived, telemetry.dropped()), (["1", "2", "3", "4", "5"].map(str::to_owned).to_vec(), 0));
     telemetry.shutdown(LONG);
-    assert_eq!(std::fs::read_dir(&folder.0).unwrap().count(), 0, "an empty spool is removed");
+    assert_eq!(std::fs::read_dir(folder.join("spool")).unwrap().count(), 0, "an empty spool is removed");
 }
 
 #[test]
@@ -248,9 +232,9 @@ fn a_request_that_fails_when_shutdown_begins_is_retried() {
 
 #[test]
 fn undelivered_verdicts_are_sent_by_the_next_process() {
-    let (server, folder) = (Server::default(), Folder::new("next"));
+    let (server, folder) = (Server::default(), Scratch::new());
     server.configure(|state| state.always = Some(later()));
-    let settings = ShippingSettings { spool: Some(folder.0.clone()), ..only_full_batches() };
+    let settings = ShippingSettings { spool: Some(folder.join("spool")), ..only_full_batches() };
     let (telemetry, _) = started(&server, &settings);
     telemetry.track(verdict("1"));
     telemetry.track(verdict("2"));
@@ -265,7 +249,7 @@ fn undelivered_verdicts_are_sent_by_the_next_process() {
     let (telemetry, _) = started(&server, &settings);
     server.wait_until(|state| state.requests == [["1", "2"]]);
     telemetry.shutdown(LONG);
-    assert_eq!(std::fs::read_dir(&folder.0).unwrap().count(), 0);
+    assert_eq!(std::fs::read_dir(folder.join("spool")).unwrap().count(), 0);
     // Without a spool, the verdicts are dropped and counted.
     server.configure(|state| state.always = Some(later()));
     let (telemetry, notices) = started(&server, &only_full_batches());
@@ -281,13 +265,13 @@ fn undelivered_verdicts_are_sent_by_the_next_process() {
 
 #[test]
 fn a_server_that_never_answers_does_not_block_shutdown() {
-    let (server, folder) = (Server::default(), Folder::new("hangs"));
+    let (server, folder) = (Server::default(), Scratch::new());
     server.configure(|state| state.paused = true);
-    let settings = ShippingSettings { spool: Some(folder.0.clone()), ..only_full_batches() };
+    let settings = ShippingSettings { spool: Some(folder.join("spool")), ..only_full_batches() };
     let (telemetry, _) = started(&server, &settings);
     telemetry.track(verdict("1"));
     telemetry.shutdown(Duration::from_millis(50));
-    let [left] = <[Spool; 1]>::try_from(Spool::adopt(&folder.0)).unwrap();
+    let [left] = <[Spool; 1]>::try_from(Spool::adopt(&folder.join("spool"))).unwrap();
     assert_eq!(left.first(9, usize::MAX).unwrap().verdicts, [verdict("1")]);
     server.configure(|state| state.paused = false);
 }
@@ -313,14 +297,14 @@ fn several_handles_shut_down_at_the_same_time() {
 
 #[test]
 fn with_spool_first_the_spool_has_the_verdict_before_track_returns() {
-    let (server, folder) = (Server::default(), Folder::new("first"));
+    let (server, folder) = (Server::default(), Scratch::new());
     server.configure(|state| state.paused = true);
     let settings =
-        ShippingSettings { spool: Some(folder.0.clone()), spool_first: true, ..only_full_batches() };
+        ShippingSettings { spool: Some(folder.join("spool")), spool_first: true, ..only_full_batches() };
     let (telemetry, _) = started(&server, &settings);
     telemetry.track(verdict("1"));
     // Reads the file directly: this is what a killed process would leave.
-    let entry = std::fs::read_dir(&folder.0).unwrap().next().unwrap().unwrap();
+    let entry = std::fs::read_dir(folder.join("spool")).unwrap().next().unwrap().unwrap();
     let text = std::fs::read_to_string(entry.path().join("0000000001.spool")).unwrap();
     assert!(text.ends_with(&format!(" {}\n", verdict("1").json())), "{text}");
     server.configure(|state| state.paused = false);
@@ -329,15 +313,15 @@ fn with_spool_first_the_spool_has_the_verdict_before_track_returns() {
 
 #[test]
 fn a_rejected_verdict_is_saved_and_the_others_arrive() {
-    let (server, folder) = (Server::default(), Folder::new("refused"));
+    let (server, folder) = (Server::default(), Scratch::new());
     let rejected = || ServerReply::Rejected { why: "400: bad".to_owned() };
     server.configure(|state| state.replies = [rejected(), ServerReply::Accepted, rejected()].into());
-    let settings = ShippingSettings { spool: Some(folder.0.clone()), ..only_full_batches() };
+    let settings = ShippingSettings { spool: Some(folder.join("spool")), ..only_full_batches() };
     let (telemetry, notices) = started(&server, &settings);
     telemetry.track(verdict("1"));
     telemetry.track(verdict("2"));
     assert!(!telemetry.flush(LONG), "one was rejected");
-    let saved = std::fs::read_to_string(folder.0.join("rejected.jsonl")).unwrap();
+    let saved = std::fs::read_to_string(folder.join("spool/rejected.jsonl")).unwrap();
     assert_eq!(saved, format!("{{\"reason\":\"400: bad\",\"event\":{}}}\n", verdict("2").json()));
     assert_eq!(*notices.lock().unwrap(), [Notice::Rejected { why: "400: bad".to_owned(), is_saved: true }]);
     assert_eq!(telemetry.dropped(), 0);
@@ -345,25 +329,24 @@ fn a_rejected_verdict_is_saved_and_the_others_arrive() {
 
 #[test]
 fn a_broken_spool_is_reported_once_and_verdicts_wait_in_memory() {
-    let (server, folder) = (Server::default(), Folder::new("broken"));
-    std::fs::write(&folder.0, "a file where a folder should be").unwrap();
+    let (server, folder) = (Server::default(), Scratch::new());
+    folder.write("spool", "a file where a folder should be");
     let settings =
-        ShippingSettings { spool: Some(folder.0.clone()), spool_first: true, ..only_full_batches() };
+        ShippingSettings { spool: Some(folder.join("spool")), spool_first: true, ..only_full_batches() };
     let (telemetry, notices) = started(&server, &settings);
     telemetry.track(verdict("1"));
     telemetry.track(verdict("2"));
     assert!(telemetry.flush(LONG));
     assert_eq!(server.requests().concat(), ["1", "2"]);
     assert!(matches!(notices.lock().unwrap().as_slice(), [Notice::SpoolBroken { .. }]));
-    std::fs::remove_file(&folder.0).unwrap();
 }
 
 #[test]
 fn a_full_spool_drops_the_oldest_verdicts_and_reports_it() {
-    let (server, folder) = (Server::default(), Folder::new("full"));
+    let (server, folder) = (Server::default(), Scratch::new());
     server.configure(|state| state.always = Some(later()));
     let settings = ShippingSettings {
-        spool: Some(folder.0.clone()),
+        spool: Some(folder.join("spool")),
         spool_first: true,
         spool_bytes_max: 5 << 20,
         ..only_full_batches()
@@ -380,7 +363,7 @@ fn a_full_spool_drops_the_oldest_verdicts_and_reports_it() {
         notices.lock().unwrap().iter().find_map(|notice| {
             if let Notice::SpoolFull { verdicts } = notice { Some(*verdicts) } else { None }
         });
-    let [left] = <[Spool; 1]>::try_from(Spool::adopt(&folder.0)).unwrap();
+    let [left] = <[Spool; 1]>::try_from(Spool::adopt(&folder.join("spool"))).unwrap();
     let first = left.first(1, usize::MAX).unwrap().verdicts;
     let lost = usize::try_from(lost.unwrap()).unwrap();
     assert_eq!(first, [verdict(&format!("{lost:05}"))]);
@@ -390,10 +373,10 @@ fn a_full_spool_drops_the_oldest_verdicts_and_reports_it() {
 
 #[test]
 fn a_verdict_that_is_dropped_while_it_is_sent_is_counted_once() {
-    let (server, folder) = (Server::default(), Folder::new("full-on-its-way"));
+    let (server, folder) = (Server::default(), Scratch::new());
     server.configure(|state| state.paused = true);
     let settings = ShippingSettings {
-        spool: Some(folder.0.clone()),
+        spool: Some(folder.join("spool")),
         spool_first: true,
         spool_bytes_max: 5 << 20,
         ..only_full_batches()

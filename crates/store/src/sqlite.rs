@@ -399,16 +399,3 @@ impl Store for Sqlite {
         self.writer.send(1, |transaction| transaction.probe())
     }
 }
-
-#[cfg(test)]
-mod testing {
-    use std::path::PathBuf;
-
-    /// Makes a new and empty directory for a test.
-    pub(super) fn scratch(name: &str) -> PathBuf {
-        let dir = std::env::temp_dir().join(format!("renown-store-{name}-{}", std::process::id()));
-        let _ = std::fs::remove_dir_all(&dir);
-        std::fs::create_dir_all(&dir).unwrap();
-        dir
-    }
-}

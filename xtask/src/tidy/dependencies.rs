@@ -10,7 +10,7 @@ use serde::Deserialize;
 use crate::shell::{cargo, output, root, run, succeeds};
 
 /// Crates whose dependencies are part of their design, and the complete list of each.
-const PURE: [(&str, &[&str]); 3] = [
+const PURE: [(&str, &[&str]); 4] = [
     (
         "renown-core",
         &[
@@ -29,7 +29,11 @@ const PURE: [(&str, &[&str]); 3] = [
     ),
     ("renown-telemetry", &["renown-core", "serde", "wide"]),
     ("renown-pages", &["askama", "renown-core", "renown-view", "serde", "serde_json", "sha2"]),
+    (TESTING, &[]),
 ];
+
+/// The crate that only tests may use.
+const TESTING: &str = "renown-testing";
 
 /// The part of `deny.toml` that is checked here; `cargo deny` reads the same file.
 #[derive(Deserialize)]
@@ -155,10 +159,11 @@ fn major(version: &str) -> String {
 }
 
 fn impurities(package: &Package) -> Vec<String> {
-    let Some((_, allowed)) = PURE.iter().find(|(name, _)| *name == package.name) else { return Vec::new() };
+    let listed = PURE.iter().find(|(name, _)| *name == package.name).map(|(_, listed)| listed);
+    let is_allowed = |name: &str| name != TESTING && listed.is_none_or(|listed| listed.contains(&name));
     let built_in = package.dependencies.iter().filter(|dependency| dependency.kind.as_deref() != Some("dev"));
     built_in
-        .filter(|dependency| !allowed.contains(&dependency.name.as_str()))
+        .filter(|dependency| !is_allowed(&dependency.name))
         .map(|dependency| format!("{} must not depend on {}", package.name, dependency.name))
         .collect()
 }
@@ -225,5 +230,15 @@ mod tests {
         assert!(impurities(&core).is_empty());
         core.dependencies.push(Dependency { name: "tokio".to_owned(), kind: None });
         assert_eq!(impurities(&core), ["renown-core must not depend on tokio"]);
+    }
+
+    #[test]
+    fn only_tests_use_the_crate_of_tests() {
+        let mut store = package("renown-store", "0.1.0", None);
+        store.dependencies.push(Dependency { name: TESTING.to_owned(), kind: Some("dev".to_owned()) });
+        store.dependencies.push(Dependency { name: "tokio".to_owned(), kind: None });
+        assert!(impurities(&store).is_empty());
+        store.dependencies.push(Dependency { name: TESTING.to_owned(), kind: None });
+        assert_eq!(impurities(&store), ["renown-store must not depend on renown-testing"]);
     }
 }

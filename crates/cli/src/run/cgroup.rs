@@ -138,19 +138,9 @@ fn number(file: &Path) -> Option<u64> {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use renown_testing::Scratch;
 
-    /// Writes a recorded tree of files.
-    fn tree(name: &str, files: &[(&str, &str)]) -> PathBuf {
-        let root = std::env::temp_dir().join(format!("renown-cgroup-{name}-{}", std::process::id()));
-        let _ = fs::remove_dir_all(&root);
-        for (file, text) in files {
-            let path = root.join(file);
-            fs::create_dir_all(path.parent().unwrap()).unwrap();
-            fs::write(path, text).unwrap();
-        }
-        root
-    }
+    use super::*;
 
     fn numbers(resources: Resources) -> [Option<u64>; 5] {
         [
@@ -167,17 +157,14 @@ mod tests {
     fn version_2_files_are_read() {
         let group = "system.slice/docker-4f0c.scope";
         let stat = "usage_usec 5120000\nuser_usec 4000000\nsystem_usec 1120000\nnr_periods 40\nnr_throttled 10\nthrottled_usec 350999\nnr_bursts 0\n";
-        let root = tree(
-            "v2",
-            &[
-                ("cgroup.controllers", "cpuset cpu io memory hugetlb pids rdma misc\n"),
-                (&format!("{group}/memory.peak"), "157286400\n"),
-                (&format!("{group}/memory.max"), "max\n"),
-                ("system.slice/memory.max", "536870912\n"),
-                (&format!("{group}/cpu.stat"), stat),
-            ],
-        );
-        let found = Group::find(&root, &format!("0::/{group}\n")).unwrap();
+        let root = Scratch::with(&[
+            ("cgroup.controllers", "cpuset cpu io memory hugetlb pids rdma misc\n"),
+            (&format!("{group}/memory.peak"), "157286400\n"),
+            (&format!("{group}/memory.max"), "max\n"),
+            ("system.slice/memory.max", "536870912\n"),
+            (&format!("{group}/cpu.stat"), stat),
+        ]);
+        let found = Group::find(root.path(), &format!("0::/{group}\n")).unwrap();
         let before = Counters {
             periods: Some(30),
             throttled_periods: Some(9),
@@ -191,24 +178,20 @@ mod tests {
         let reached = Counters { memory_peak_bytes: Some(157_286_400), ..before };
         assert_eq!(numbers(found.since(reached))[0], None, "an earlier peak does not count");
         // In a container, the path of the host does not exist.
-        let own = Group::find(&root, "0::/kubepods/pod1\n").unwrap();
-        assert_eq!(own, Group::Unified { dir: root.clone(), root: root.clone() });
+        let own = Group::find(root.path(), "0::/kubepods/pod1\n").unwrap();
+        assert_eq!(own, Group::Unified { dir: root.path().to_owned(), root: root.path().to_owned() });
         assert_eq!(numbers(own.since(Counters::default())), [None; 5]);
-        fs::remove_dir_all(root).unwrap();
     }
 
     #[test]
     fn version_1_files_are_read() {
-        let root = tree(
-            "v1",
-            &[
-                ("memory/job/memory.max_usage_in_bytes", "4096000\n"),
-                ("memory/job/memory.limit_in_bytes", "9223372036854771712\n"),
-                ("cpu,cpuacct/job/cpu.stat", "nr_periods 7\nnr_throttled 2\nthrottled_time 1500000000\n"),
-            ],
-        );
+        let root = Scratch::with(&[
+            ("memory/job/memory.max_usage_in_bytes", "4096000\n"),
+            ("memory/job/memory.limit_in_bytes", "9223372036854771712\n"),
+            ("cpu,cpuacct/job/cpu.stat", "nr_periods 7\nnr_throttled 2\nthrottled_time 1500000000\n"),
+        ]);
         let listed = "12:memory:/job\n4:cpu,cpuacct:/job\n1:name=systemd:/job\n";
-        let found = Group::find(&root, listed).unwrap();
+        let found = Group::find(root.path(), listed).unwrap();
         let before = Counters {
             periods: Some(0),
             throttled_periods: Some(0),
@@ -216,24 +199,23 @@ mod tests {
             memory_peak_bytes: Some(0),
         };
         assert_eq!(numbers(found.since(before)), [Some(4_096_000), None, Some(7), Some(2), Some(1500)]);
-        fs::write(root.join("memory/job/memory.limit_in_bytes"), "8192000\n").unwrap();
+        root.write("memory/job/memory.limit_in_bytes", "8192000\n");
         assert_eq!(numbers(found.since(before))[1], Some(8_192_000));
-        fs::remove_dir_all(root).unwrap();
     }
 
     #[test]
     fn missing_or_invalid_files_count_as_absent() {
-        let root = tree(
-            "odd",
-            &[("cgroup.controllers", ""), ("memory.peak", "much\n"), ("cpu.stat", "nr_periods -1\n")],
-        );
-        let found = Group::find(&root, "nonsense").unwrap();
+        let root = Scratch::with(&[
+            ("cgroup.controllers", ""),
+            ("memory.peak", "much\n"),
+            ("cpu.stat", "nr_periods -1\n"),
+        ]);
+        let found = Group::find(root.path(), "nonsense").unwrap();
         assert_eq!(numbers(found.since(Counters::default())), [None; 5]);
         // A counter that was reset counts as absent.
-        fs::write(root.join("cpu.stat"), "nr_periods 1\n").unwrap();
+        root.write("cpu.stat", "nr_periods 1\n");
         let before = Counters { periods: Some(5), ..Counters::default() };
         assert_eq!(numbers(found.since(before))[2], None);
-        fs::remove_dir_all(&root).unwrap();
-        assert_eq!(Group::find(&root, "0::/x\n"), None);
+        assert_eq!(Group::find(&root.join("absent"), "0::/x\n"), None);
     }
 }

@@ -99,15 +99,15 @@ pub(super) fn outcome(has_succeeded: bool, reported: Option<RunOutcome>) -> RunO
 
 #[cfg(test)]
 mod tests {
+    use renown_testing::Scratch;
     use serde_json::json;
 
     use super::*;
 
     #[test]
     fn the_file_is_read_only_if_the_command_wrote_it() {
-        let dir = std::env::temp_dir().join(format!("renown-stages-{}", std::process::id()));
-        fs::create_dir_all(&dir).unwrap();
-        let path = dir.join("stages.json");
+        let scratch = Scratch::new();
+        let path = scratch.join("stages.json");
         fs::write(&path, "[1]").unwrap();
         let file = StagesFile::before(&path);
         assert_eq!(file.read(), StagesReport::default(), "the file is unchanged");
@@ -128,7 +128,6 @@ mod tests {
         assert_eq!(file.read(), StagesReport::default(), "gone");
         fs::create_dir(&path).unwrap();
         assert_eq!(file.read(), StagesReport::default(), "a directory");
-        fs::remove_dir_all(dir).unwrap();
     }
 
     #[test]

@@ -2,22 +2,10 @@
 
 mod quality;
 
-use std::fs;
-use std::path::PathBuf;
-
+use renown_testing::Scratch;
 use serde_json::Value;
 
 use crate::renown;
-
-/// Creates a directory with these files.
-fn dir(name: &str, files: &[(&str, &str)]) -> PathBuf {
-    let dir = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("gate-{name}"));
-    fs::create_dir_all(&dir).unwrap();
-    for (file, text) in files {
-        fs::write(dir.join(file), text).unwrap();
-    }
-    dir
-}
 
 #[test]
 fn the_exit_code_is_the_verdict() {
@@ -91,9 +79,8 @@ fn the_configuration_names_gates_and_their_options() {
         [gate.filesystem]\nroots = [\"work\"]\n\
         [limits]\nrequests_per_minute = 5\n";
     let dir =
-        dir("config", &[("renown.toml", config), ("answer.json", r#"{"type":"string"}"#), ("in.json", "7")]);
-    let (path, input) = (dir.join("renown.toml"), dir.join("in.json"));
-    let (path, input) = (path.to_str().unwrap(), input.to_str().unwrap());
+        Scratch::with(&[("renown.toml", config), ("answer.json", r#"{"type":"string"}"#), ("in.json", "7")]);
+    let (path, input) = (&dir.at("renown.toml"), &dir.at("in.json"));
     let run = renown(&["gate", "--config", path, "--latency-ms", "143"], "17");
     assert_eq!(
         run.stdout,
@@ -105,17 +92,17 @@ fn the_configuration_names_gates_and_their_options() {
         (run.code, run.stdout.as_str()),
         (0, "skip  asked  observed: schema validation failed (1 issue): / type\nPASS\n")
     );
-    let inside = format!("{}/work/../work/x", dir.display());
+    let inside = dir.at("work/../work/x");
     let run = renown(&["gate", "--config", path, "--gates", "filesystem"], inside);
     assert_eq!(run.code, 0, "roots are relative to the file: {}", run.stdout);
 }
 
 #[test]
 fn roots_can_be_added() {
-    let dir = dir("roots", &[]);
-    let inside = format!("{}/a/../b", dir.display());
+    let dir = Scratch::new();
+    let inside = dir.at("a/../b");
     assert_eq!(renown(&["gate", "--gates", "filesystem"], inside.as_str()).code, 1);
-    let root = dir.to_str().unwrap();
+    let root = dir.path().to_str().unwrap();
     assert_eq!(renown(&["gate", "--gates", "filesystem", "--root", root], inside.as_str()).code, 0);
     assert_eq!(renown(&["gate", "--root", "no such directory"], "x").code, 2);
 }
@@ -129,9 +116,9 @@ fn strictness_can_be_chosen() {
 
 #[test]
 fn bad_usage_is_an_error() {
-    let dir = dir("bad", &[("renown.toml", "[gate.pii]\nemial = true\n")]);
-    let path = dir.join("renown.toml");
-    let path = path.to_str().unwrap();
+    let dir = Scratch::new();
+    let path = dir.write("renown.toml", "[gate.pii]\nemial = true\n");
+    let path = path.as_str();
     for (args, error) in [
         (
             &["--gates", "secret"][..],
@@ -162,9 +149,9 @@ fn bad_usage_is_an_error() {
 
 #[test]
 fn the_redacted_output_can_be_piped() {
-    let config = "gate.pii.mode = \"redact\"\n";
-    let config = dir("redacted", &[("renown.toml", config)]).join("renown.toml");
-    let flags = ["gate", "--redacted", "--gates", "pii,content", "--config", config.to_str().unwrap()];
+    let dir = Scratch::new();
+    let config = dir.write("renown.toml", "gate.pii.mode = \"redact\"\n");
+    let flags = ["gate", "--redacted", "--gates", "pii,content", "--config", &config];
     for (output, code, stdout, stderr) in [
         (
             "to ada@lovelace.org\n",

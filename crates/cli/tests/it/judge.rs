@@ -25,11 +25,11 @@ mod watch;
 use std::fmt::Write as _;
 use std::fs;
 use std::io::Write as _;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{Command, Stdio};
-use std::sync::atomic::{AtomicU32, Ordering};
 use std::thread;
 
+use renown_testing::Scratch;
 use serde_json::{Value, json};
 
 use crate::Run;
@@ -38,16 +38,14 @@ use crate::Run;
 const T0: u64 = 1_790_000_000_000_000_000;
 const SECOND: u64 = 1_000_000_000;
 
-/// A working directory for one test, deleted at its end.
-struct Folder(PathBuf);
+/// A working directory for one test, with an empty data directory.
+struct Folder(Scratch);
 
 impl Folder {
     fn new() -> Self {
-        static NEXT: AtomicU32 = AtomicU32::new(0);
-        let name = format!("judge-{}-{}", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed));
-        let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
-        fs::create_dir_all(folder.join("data")).unwrap();
-        Self(folder)
+        let scratch = Scratch::new();
+        fs::create_dir(scratch.join("data")).unwrap();
+        Self(scratch)
     }
 
     fn path(&self, name: &str) -> PathBuf {
@@ -56,15 +54,15 @@ impl Folder {
 
     /// Writes a file. Returns the directory.
     fn write(&self, name: &str, bytes: impl AsRef<[u8]>) -> &Self {
-        fs::write(self.path(name), bytes).unwrap();
+        self.0.write(name, bytes);
         self
     }
 
     /// Returns `renown judge` in this directory, with an empty data directory and no other environment.
     fn command(&self, args: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_renown"));
-        command.arg("judge").args(args).current_dir(&self.0).env_clear();
-        command.env("HOME", &self.0).env("RENOWN_DATA", self.path("data"));
+        command.arg("judge").args(args).current_dir(self.0.path()).env_clear();
+        command.env("HOME", self.0.path()).env("RENOWN_DATA", self.path("data"));
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         command
     }
@@ -75,12 +73,6 @@ impl Folder {
 
     fn judge_json(&self, args: &[&str]) -> Judged {
         Judged::from(&self.judge(&[&["--format", "json"], args].concat()))
-    }
-}
-
-impl Drop for Folder {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.0);
     }
 }
 

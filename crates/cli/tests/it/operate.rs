@@ -19,49 +19,14 @@ mod telemetry;
 
 use std::fs::{self, File};
 use std::io::{BufRead, BufReader};
-use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread;
-use std::time::Duration;
 
+use renown_testing::{PATIENCE, Scratch};
 use serde_json::{Value, json};
 
 use crate::Run;
-
-/// Deadline of every request and every wait.
-const PATIENCE: Duration = Duration::from_mins(1);
-
-/// An empty directory for one test, deleted at its end.
-pub(crate) struct Scratch(PathBuf);
-
-impl Scratch {
-    pub(crate) fn new() -> Self {
-        static NEXT: AtomicUsize = AtomicUsize::new(0);
-        let number = NEXT.fetch_add(1, Ordering::Relaxed);
-        let dir =
-            Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("operate-{}-{number}", std::process::id()));
-        fs::create_dir_all(&dir).unwrap();
-        Self(dir)
-    }
-
-    /// Returns a path below it, as text.
-    pub(crate) fn at(&self, name: &str) -> String {
-        self.0.join(name).to_str().unwrap().to_owned()
-    }
-
-    pub(crate) fn write(&self, name: &str, text: &str) -> String {
-        fs::write(self.0.join(name), text).unwrap();
-        self.at(name)
-    }
-}
-
-impl Drop for Scratch {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.0);
-    }
-}
 
 /// Servers of tests must not use the default ports: they would conflict.
 const NO_TELEMETRY: [(&str, &str); 2] = [("RENOWN_OTLP_GRPC", "off"), ("RENOWN_OTLP_HTTP", "off")];

@@ -16,15 +16,10 @@ use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 use std::sync::{Arc, Mutex};
 use std::thread::{self, JoinHandle};
-use std::time::{Duration, Instant};
 
+use renown_testing::{PATIENCE, Scratch, until};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
-
-use crate::operate::Scratch;
-
-/// Deadline of every wait.
-const PATIENCE: Duration = Duration::from_mins(1);
 
 /// A client of a running proxy.
 struct Proxy {
@@ -189,21 +184,6 @@ fn logged(scratch: &Scratch) -> Vec<Value> {
 
 fn actions(scratch: &Scratch) -> Vec<String> {
     logged(scratch).iter().map(|line| line["action"].as_str().unwrap().to_owned()).collect()
-}
-
-/// Waits until a condition is true.
-#[track_caller]
-fn until(mut what: impl FnMut() -> bool) {
-    let end = Instant::now() + PATIENCE;
-    while !what() {
-        assert!(Instant::now() < end, "the condition did not become true in time");
-        pause();
-    }
-}
-
-#[expect(clippy::disallowed_methods, reason = "the state of another process can only be polled")]
-fn pause() {
-    thread::sleep(Duration::from_millis(10));
 }
 
 /// Encodes bytes for a tool that writes them.

@@ -3,25 +3,19 @@
 mod check;
 
 use std::fs;
-use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::sync::atomic::{AtomicU32, Ordering};
 
+use renown_testing::Scratch;
 use serde_json::{Value, json};
 
 use crate::Run;
 
-/// A home directory for one test, deleted at its end.
-struct Home(PathBuf);
+/// A home directory for one test.
+struct Home(Scratch);
 
 impl Home {
     fn new() -> Self {
-        static NEXT: AtomicU32 = AtomicU32::new(0);
-        let number = NEXT.fetch_add(1, Ordering::Relaxed);
-        let home =
-            Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("setup-{}-{number}", std::process::id()));
-        fs::create_dir_all(&home).unwrap();
-        Self(home)
+        Self(Scratch::new())
     }
 
     /// Runs `renown setup` with only this home in its environment.
@@ -31,16 +25,14 @@ impl Home {
 
     fn setup_with(&self, args: &[&str], env: &[(&str, &str)]) -> Run {
         let mut command = Command::new(env!("CARGO_BIN_EXE_renown"));
-        command.arg("setup").args(args).env_clear().env("HOME", &self.0).envs(env.iter().copied());
+        command.arg("setup").args(args).env_clear().env("HOME", self.0.path()).envs(env.iter().copied());
         let output = command.stdin(Stdio::null()).output().unwrap();
-        let text = |bytes| String::from_utf8(bytes).unwrap().replace(self.0.to_str().unwrap(), "~");
+        let text = |bytes| String::from_utf8(bytes).unwrap().replace(self.0.path().to_str().unwrap(), "~");
         Run { code: output.status.code().unwrap(), stdout: text(output.stdout), stderr: text(output.stderr) }
     }
 
     fn write(&self, name: &str, text: &str) {
-        let path = self.0.join(name);
-        fs::create_dir_all(path.parent().unwrap()).unwrap();
-        fs::write(path, text).unwrap();
+        self.0.write(name, text);
     }
 
     fn read(&self, name: &str) -> String {
@@ -53,25 +45,19 @@ impl Home {
 
     /// Returns every file below the home, by name.
     fn files(&self) -> Vec<String> {
-        let (mut folders, mut files) = (vec![self.0.clone()], Vec::new());
+        let (mut folders, mut files) = (vec![self.0.path().to_owned()], Vec::new());
         while let Some(folder) = folders.pop() {
             for entry in fs::read_dir(folder).unwrap() {
                 let path = entry.unwrap().path();
                 if path.is_dir() {
                     folders.push(path);
                 } else {
-                    files.push(path.strip_prefix(&self.0).unwrap().to_str().unwrap().to_owned());
+                    files.push(path.strip_prefix(self.0.path()).unwrap().to_str().unwrap().to_owned());
                 }
             }
         }
         files.sort();
         files
-    }
-}
-
-impl Drop for Home {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.0);
     }
 }
 
@@ -184,7 +170,7 @@ fn a_new_env_file_never_hides_the_existing_one() {
 #[test]
 fn variables_choose_the_directories_of_agents() {
     let home = Home::new();
-    let folder = |name: &str| home.0.join(name).to_str().unwrap().to_owned();
+    let folder = |name: &str| home.0.at(name);
     for (agent, variable, name, expected) in [
         ("claude", "CLAUDE_CONFIG_DIR", "x", "x/settings.json"),
         ("codex", "CODEX_HOME", "y", "y/config.toml"),
@@ -322,7 +308,7 @@ fn on_a_terminal_each_file_needs_confirmation() {
         let home = Home::new();
         let output = Command::new("python3")
             .args(["-c", ON_A_TERMINAL, answers, env!("CARGO_BIN_EXE_renown"), "setup", "claude"])
-            .env("HOME", &home.0)
+            .env("HOME", home.0.path())
             .env_remove("CLAUDE_CONFIG_DIR")
             .output()
             .unwrap();

@@ -6,6 +6,7 @@ use renown_store::sqlite::{Sqlite, system_clock};
 use renown_store::{DEFAULT_ORG, NewSignals, NewTrace, SessionStore};
 use renown_telemetry::facts::Batch;
 use renown_telemetry::prices::Prices;
+use renown_testing::wait;
 use serde_json::{Value, json};
 
 /// A store that only the test writes to.
@@ -37,10 +38,6 @@ impl Received {
         wait(self.0.add_signals(&org, &session.parse().unwrap(), signals, None)).unwrap();
         self
     }
-}
-
-pub(crate) fn wait<T>(answer: impl Future<Output = T>) -> T {
-    tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(answer)
 }
 
 /// Returns a line with a log record of the agent `coder`, this many seconds after 2026-09-21T14:13:20Z.

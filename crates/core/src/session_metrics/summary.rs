@@ -135,6 +135,8 @@ pub(super) fn consistency_reason(score: Decimal<4>, evaluated: u64) -> String {
 
 #[cfg(test)]
 mod tests {
+    use renown_testing::Rng;
+
     use super::*;
     use crate::session_metrics::{Metric, SessionTraces, Thresholds, Trace};
 
@@ -145,16 +147,13 @@ mod tests {
 
     #[test]
     fn a_summary_agrees_with_the_metrics() {
-        let mut seed = 1_u64;
-        let mut roll = |sides: u64| {
-            seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-            (seed >> 33) % sides
-        };
+        let mut rng = Rng::new(1);
         for _ in 0..2000 {
-            let absent = 1 + roll(4);
+            let absent = 1 + rng.below(4);
             let mut signal = || {
-                (roll(absent) == 0)
-                    .then(|| Unit::new(f64::from(u32::try_from(roll(101)).unwrap()) / 100.0).unwrap())
+                rng.sometimes(absent, |rng| {
+                    Unit::new(f64::from(u32::try_from(rng.below(101)).unwrap()) / 100.0).unwrap()
+                })
             };
             let mut signals = || Signals {
                 confidence: signal(),
@@ -163,7 +162,7 @@ mod tests {
                 coherence: signal(),
             };
             let all: Vec<Signals> = (0..9).map(|_| signals()).collect();
-            let all = all.into_iter().take(usize::try_from(roll(10)).unwrap());
+            let all = all.into_iter().take(rng.below(10));
             let trace = |(number, signals)| Trace {
                 trace_id: format!("t{number}").parse().unwrap(),
                 signals,

@@ -6,8 +6,9 @@ use renown_core::performance::Recommendation;
 use renown_core::units::Unit;
 use renown_store::{SessionQuery, SessionStore, StoredSession};
 use renown_telemetry::ledger::Session;
+use renown_testing::wait;
 
-use super::{ANY_END, Demo, ENDS, org, wait};
+use super::{ANY_END, Demo, ENDS, org};
 
 /// Returns all sessions, the latest start first.
 fn sessions(demo: &Demo) -> Vec<StoredSession> {

@@ -11,8 +11,9 @@ use renown_store::{
     AdminStore, AgentQuery, AgentSort, AgentSummary, EvaluationQuery, IdentityStore, PageStore, RunQuery,
     RunStore, Store,
 };
+use renown_testing::wait;
 
-use super::{ANY_END, Demo, ENDS, at, org, wait};
+use super::{ANY_END, Demo, ENDS, at, org};
 use crate::calendar::MONTH_DAYS;
 use crate::{plan, prices};
 

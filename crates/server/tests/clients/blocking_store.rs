@@ -84,7 +84,30 @@ impl BlockingStore {
     }
 }
 
+/// Passes calls on to the store in memory. They are never blocked.
+macro_rules! passed_on {
+    ($(fn $name:ident($($argument:ident: $type:ty),*) -> $reply:ty;)+) => {$(
+        fn $name(&self, $($argument: $type),*) -> Reply<'_, $reply> {
+            self.memory.$name($($argument),*)
+        }
+    )+};
+}
+
 impl Store for BlockingStore {
+    passed_on! {
+        fn tally(org: &OrgId, agent: &AgentId) -> Tally;
+        fn window(org: &OrgId, agent: &AgentId) -> Window;
+        fn evaluations(org: &OrgId, query: EvaluationQuery) -> EvaluationPage;
+        fn history(org: &OrgId, agent: &AgentId, steps: HistorySteps) -> Vec<Point>;
+        fn earliest(org: &OrgId, agent: &AgentId) -> Option<Timestamp>;
+        fn agents(org: &OrgId, query: AgentQuery) -> Agents;
+        fn agent(org: &OrgId, agent: &AgentId) -> Option<AgentSummary>;
+        fn saved_reply(org: &OrgId, key: &str) -> Option<SavedReply>;
+        fn keys() -> Vec<ApiKey>;
+        fn touch_keys(used: Vec<(KeyId, Timestamp)>) -> ();
+        fn ready() -> Ready;
+    }
+
     fn append<'a>(
         &'a self,
         org: &OrgId,
@@ -105,38 +128,6 @@ impl Store for BlockingStore {
         self.write(move || self.memory.add_agent(&org, agent, once))
     }
 
-    fn tally<'a>(&'a self, org: &OrgId, agent: &AgentId) -> Reply<'a, Tally> {
-        self.memory.tally(org, agent)
-    }
-
-    fn window<'a>(&'a self, org: &OrgId, agent: &AgentId) -> Reply<'a, Window> {
-        self.memory.window(org, agent)
-    }
-
-    fn evaluations<'a>(&'a self, org: &OrgId, query: EvaluationQuery) -> Reply<'a, EvaluationPage> {
-        self.memory.evaluations(org, query)
-    }
-
-    fn history<'a>(&'a self, org: &OrgId, agent: &AgentId, steps: HistorySteps) -> Reply<'a, Vec<Point>> {
-        self.memory.history(org, agent, steps)
-    }
-
-    fn earliest<'a>(&'a self, org: &OrgId, agent: &AgentId) -> Reply<'a, Option<Timestamp>> {
-        self.memory.earliest(org, agent)
-    }
-
-    fn agents<'a>(&'a self, org: &OrgId, query: AgentQuery) -> Reply<'a, Agents> {
-        self.memory.agents(org, query)
-    }
-
-    fn agent<'a>(&'a self, org: &OrgId, agent: &AgentId) -> Reply<'a, Option<AgentSummary>> {
-        self.memory.agent(org, agent)
-    }
-
-    fn saved_reply<'a>(&'a self, org: &OrgId, key: &str) -> Reply<'a, Option<SavedReply>> {
-        self.memory.saved_reply(org, key)
-    }
-
     fn create_key(&self, key: NewKey, once: Option<RequestKey<ApiKey>>) -> Reply<'_, ApiKey> {
         let mut is_blocked = self.blocks_key_replies.subscribe();
         Box::pin(async move {
@@ -149,25 +140,20 @@ impl Store for BlockingStore {
         })
     }
 
-    fn keys(&self) -> Reply<'_, Vec<ApiKey>> {
-        self.memory.keys()
-    }
-
     fn revoke_key<'a>(&'a self, org: &OrgId, id: KeyId) -> Reply<'a, bool> {
         let org = org.clone();
         self.write(move || self.memory.revoke_key(&org, id))
     }
-
-    fn touch_keys(&self, used: Vec<(KeyId, Timestamp)>) -> Reply<'_, ()> {
-        self.memory.touch_keys(used)
-    }
-
-    fn ready(&self) -> Reply<'_, Ready> {
-        self.memory.ready()
-    }
 }
 
 impl RunStore for BlockingStore {
+    passed_on! {
+        fn run(org: &OrgId, id: &RunId) -> Option<Run>;
+        fn runs(org: &OrgId, query: RunQuery) -> Runs;
+        fn competition(org: &OrgId, spec: &SpecId) -> Vec<Run>;
+        fn specs(org: &OrgId, after: Option<SpecId>, limit: usize) -> Specs;
+    }
+
     fn add_run<'a>(
         &'a self,
         org: &OrgId,
@@ -177,25 +163,14 @@ impl RunStore for BlockingStore {
         let org = org.clone();
         self.write(move || self.memory.add_run(&org, run, once))
     }
-
-    fn run<'a>(&'a self, org: &OrgId, id: &RunId) -> Reply<'a, Option<Run>> {
-        self.memory.run(org, id)
-    }
-
-    fn runs<'a>(&'a self, org: &OrgId, query: RunQuery) -> Reply<'a, Runs> {
-        self.memory.runs(org, query)
-    }
-
-    fn competition<'a>(&'a self, org: &OrgId, spec: &SpecId) -> Reply<'a, Vec<Run>> {
-        self.memory.competition(org, spec)
-    }
-
-    fn specs<'a>(&'a self, org: &OrgId, after: Option<SpecId>, limit: usize) -> Reply<'a, Specs> {
-        self.memory.specs(org, after, limit)
-    }
 }
 
 impl IdentityStore for BlockingStore {
+    passed_on! {
+        fn identity_windows(org: &OrgId, identity: IdentityId, as_of: Timestamp) -> Windows;
+        fn reputation_events(org: &OrgId, identity: IdentityId, after: Option<TimeCursor>, limit: usize) -> ReputationEvents;
+    }
+
     fn add_reputation_events<'a>(
         &'a self,
         org: &OrgId,
@@ -205,28 +180,16 @@ impl IdentityStore for BlockingStore {
         let org = org.clone();
         self.write(move || self.memory.add_reputation_events(&org, events, once))
     }
-
-    fn identity_windows<'a>(
-        &'a self,
-        org: &OrgId,
-        identity: IdentityId,
-        as_of: Timestamp,
-    ) -> Reply<'a, Windows> {
-        self.memory.identity_windows(org, identity, as_of)
-    }
-
-    fn reputation_events<'a>(
-        &'a self,
-        org: &OrgId,
-        identity: IdentityId,
-        after: Option<TimeCursor>,
-        limit: usize,
-    ) -> Reply<'a, ReputationEvents> {
-        self.memory.reputation_events(org, identity, after, limit)
-    }
 }
 
 impl SessionStore for BlockingStore {
+    passed_on! {
+        fn session(org: &OrgId, session: &SessionId, with_traces: bool) -> Option<StoredSession>;
+        fn session_records(org: &OrgId, session: &SessionId, after: Option<RecordCursor>, limit: usize) -> Option<SessionRecords>;
+        fn sessions(org: &OrgId, query: SessionQuery) -> Sessions;
+        fn close_sessions() -> Vec<Closed>;
+    }
+
     fn add_records<'a>(
         &'a self,
         org: &OrgId,
@@ -250,51 +213,20 @@ impl SessionStore for BlockingStore {
         let (org, session) = (org.clone(), session.clone());
         self.write(move || self.memory.add_signals(&org, &session, signals, once))
     }
-
-    fn session<'a>(
-        &'a self,
-        org: &OrgId,
-        session: &SessionId,
-        with_traces: bool,
-    ) -> Reply<'a, Option<StoredSession>> {
-        self.memory.session(org, session, with_traces)
-    }
-
-    fn session_records<'a>(
-        &'a self,
-        org: &OrgId,
-        session: &SessionId,
-        after: Option<RecordCursor>,
-        limit: usize,
-    ) -> Reply<'a, Option<SessionRecords>> {
-        self.memory.session_records(org, session, after, limit)
-    }
-
-    fn sessions<'a>(&'a self, org: &OrgId, query: SessionQuery) -> Reply<'a, Sessions> {
-        self.memory.sessions(org, query)
-    }
-
-    fn close_sessions(&self) -> Reply<'_, Vec<Closed>> {
-        self.memory.close_sessions()
-    }
 }
 
 impl AdminStore for BlockingStore {
-    fn settings<'a>(&'a self, org: &OrgId) -> Reply<'a, OrgSettings> {
-        self.memory.settings(org)
+    passed_on! {
+        fn settings(org: &OrgId) -> OrgSettings;
+        fn publication(org: &OrgId, agent: &AgentId) -> Option<Publication>;
+        fn public_agent(slug: &Slug) -> Option<(OrgId, AgentId)>;
+        fn tombstones(org: &OrgId) -> Vec<Tombstone>;
+        fn delete_some(retention: Retention) -> bool;
     }
 
     fn set_settings<'a>(&'a self, org: &OrgId, settings: OrgSettings) -> Reply<'a, ()> {
         let org = org.clone();
         self.write(move || self.memory.set_settings(&org, settings))
-    }
-
-    fn publication<'a>(&'a self, org: &OrgId, agent: &AgentId) -> Reply<'a, Option<Publication>> {
-        self.memory.publication(org, agent)
-    }
-
-    fn public_agent<'a>(&'a self, slug: &Slug) -> Reply<'a, Option<(OrgId, AgentId)>> {
-        self.memory.public_agent(slug)
     }
 
     fn publish<'a>(
@@ -311,41 +243,13 @@ impl AdminStore for BlockingStore {
         let (org, agent) = (org.clone(), agent.clone());
         self.write(move || self.memory.erase(&org, &agent))
     }
-
-    fn tombstones<'a>(&'a self, org: &OrgId) -> Reply<'a, Vec<Tombstone>> {
-        self.memory.tombstones(org)
-    }
-
-    fn delete_some(&self, retention: Retention) -> Reply<'_, bool> {
-        self.memory.delete_some(retention)
-    }
 }
 
 impl PageStore for BlockingStore {
-    fn agent_days<'a>(&'a self, org: &OrgId, agent: &AgentId, from: Day, to: Day) -> Reply<'a, AgentDays> {
-        self.memory.agent_days(org, agent, from, to)
-    }
-
-    fn days_of_agents<'a>(
-        &'a self,
-        org: &OrgId,
-        agents: Vec<AgentId>,
-        from: Day,
-        to: Day,
-    ) -> Reply<'a, Vec<BTreeMap<Day, DaySums>>> {
-        self.memory.days_of_agents(org, agents, from, to)
-    }
-
-    fn evidence_of_agents<'a>(
-        &'a self,
-        org: &OrgId,
-        agents: Vec<AgentId>,
-        as_of: Timestamp,
-    ) -> Reply<'a, Vec<AgentEvidence>> {
-        self.memory.evidence_of_agents(org, agents, as_of)
-    }
-
-    fn overview<'a>(&'a self, org: &OrgId, day: Day) -> Reply<'a, OrgOverview> {
-        self.memory.overview(org, day)
+    passed_on! {
+        fn agent_days(org: &OrgId, agent: &AgentId, from: Day, to: Day) -> AgentDays;
+        fn days_of_agents(org: &OrgId, agents: Vec<AgentId>, from: Day, to: Day) -> Vec<BTreeMap<Day, DaySums>>;
+        fn evidence_of_agents(org: &OrgId, agents: Vec<AgentId>, as_of: Timestamp) -> Vec<AgentEvidence>;
+        fn overview(org: &OrgId, day: Day) -> OrgOverview;
     }
 }

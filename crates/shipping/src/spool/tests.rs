@@ -1,23 +1,8 @@
 //! Crashes, damaged lines, full disks and adopted spools.
 
+use renown_testing::Scratch;
+
 use super::*;
-
-/// A folder that is removed at the end of the test.
-struct Folder(PathBuf);
-
-impl Folder {
-    fn new(name: &str) -> Self {
-        let path = std::env::temp_dir().join(format!("renown-spool-{name}-{}", std::process::id()));
-        let _ = fs::remove_dir_all(&path);
-        Self(path)
-    }
-}
-
-impl Drop for Folder {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.0);
-    }
-}
 
 fn numbered(number: usize) -> EncodedVerdict {
     EncodedVerdict::from_spool(&format!("{{\"n\":{number}}}"))
@@ -38,8 +23,8 @@ fn first(spool: &Spool, verdicts_max: usize) -> Vec<EncodedVerdict> {
 
 #[test]
 fn verdicts_are_read_in_order_and_removed_when_released() {
-    let folder = Folder::new("order");
-    let mut spool = filled(&folder.0, 5);
+    let folder = Scratch::new();
+    let mut spool = filled(folder.path(), 5);
     let batch = spool.first(2, usize::MAX).unwrap();
     assert_eq!(batch.verdicts, [numbered(0), numbered(1)]);
     assert_eq!(first(&spool, 2), batch.verdicts, "reading removes nothing");
@@ -56,45 +41,45 @@ fn verdicts_are_read_in_order_and_removed_when_released() {
 
 #[test]
 fn a_batch_is_limited_in_bytes_but_has_at_least_one_verdict() {
-    let folder = Folder::new("bytes");
-    let spool = filled(&folder.0, 5);
+    let folder = Scratch::new();
+    let spool = filled(folder.path(), 5);
     assert_eq!(spool.first(9, 1).unwrap().verdicts.len(), 1);
     assert_eq!(spool.first(9, 2 * "{\"n\":0}".len()).unwrap().verdicts.len(), 2);
 }
 
 #[test]
 fn the_spool_of_a_dead_process_is_adopted_at_its_read_position() {
-    let folder = Folder::new("adopt");
-    let mut spool = filled(&folder.0, 3);
-    assert!(Spool::adopt(&folder.0).is_empty(), "its process is alive");
+    let folder = Scratch::new();
+    let mut spool = filled(folder.path(), 3);
+    assert!(Spool::adopt(folder.path()).is_empty(), "its process is alive");
     let batch = spool.first(1, usize::MAX).unwrap();
     spool.release(&batch, 1).unwrap();
     drop(spool);
-    let adopted = Spool::adopt(&folder.0);
+    let adopted = Spool::adopt(folder.path());
     assert_eq!(adopted.iter().map(|spool| first(spool, 9)).collect::<Vec<_>>(), [[numbered(1), numbered(2)]]);
-    assert!(Spool::adopt(&folder.0).is_empty(), "it has an owner again");
+    assert!(Spool::adopt(folder.path()).is_empty(), "it has an owner again");
     drop(adopted);
-    filled(&folder.0, 0).close();
-    drop(filled(&folder.0, 0));
-    for mut spool in Spool::adopt(&folder.0) {
+    filled(folder.path(), 0).close();
+    drop(filled(folder.path(), 0));
+    for mut spool in Spool::adopt(folder.path()) {
         let batch = spool.first(9, usize::MAX).unwrap();
         spool.release(&batch, 2).unwrap();
         spool.close();
     }
-    assert_eq!(fs::read_dir(&folder.0).unwrap().count(), 0, "nothing is left behind");
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0, "nothing is left behind");
 }
 
 #[test]
 fn a_crash_within_a_line_keeps_the_lines_before_it() {
-    let folder = Folder::new("cut");
-    let spool = filled(&folder.0, 3);
+    let folder = Scratch::new();
+    let spool = filled(folder.path(), 3);
     let path = spool.path(1);
     drop(spool);
     let whole = fs::read(&path).unwrap();
     let line = whole.len() / 3;
     for length in 0..=whole.len() {
         fs::write(&path, &whole[..length]).unwrap();
-        let adopted = Spool::adopt(&folder.0);
+        let adopted = Spool::adopt(folder.path());
         let batches: Vec<SpoolBatch> =
             adopted.iter().map(|spool| spool.first(9, usize::MAX).unwrap()).collect();
         let verdicts: Vec<EncodedVerdict> = batches.iter().flat_map(|batch| batch.verdicts.clone()).collect();
@@ -111,8 +96,8 @@ fn a_crash_within_a_line_keeps_the_lines_before_it() {
 
 #[test]
 fn a_damaged_line_does_not_affect_others() {
-    let folder = Folder::new("damage");
-    let mut spool = filled(&folder.0, 3);
+    let folder = Scratch::new();
+    let mut spool = filled(folder.path(), 3);
     let mut bytes = fs::read(spool.path(1)).unwrap();
     let second = bytes.len() / 3 + 12;
     bytes[second] ^= 1;
@@ -125,8 +110,8 @@ fn a_damaged_line_does_not_affect_others() {
 
 #[test]
 fn the_oldest_segment_can_be_discarded() {
-    let folder = Folder::new("oldest");
-    let mut spool = Spool::create(&folder.0).unwrap();
+    let folder = Scratch::new();
+    let mut spool = Spool::create(folder.path()).unwrap();
     let large = EncodedVerdict::from_spool(&"x".repeat(900_000));
     for _ in 0..12 {
         spool.append(&large).unwrap();
@@ -142,13 +127,13 @@ fn the_oldest_segment_can_be_discarded() {
 
 #[test]
 fn discarding_an_adopted_segment_counts_only_unread_verdicts() {
-    let folder = Folder::new("counted");
-    let mut spool = filled(&folder.0, 5);
+    let folder = Scratch::new();
+    let mut spool = filled(folder.path(), 5);
     let batch = spool.first(2, usize::MAX).unwrap();
     assert_eq!(spool.count_unreleased(&batch, 2), 2);
     spool.release(&batch, 2).unwrap();
     assert_eq!(spool.count_unreleased(&batch, 2), 0);
     drop(spool);
-    let [mut adopted] = <[Spool; 1]>::try_from(Spool::adopt(&folder.0)).unwrap();
+    let [mut adopted] = <[Spool; 1]>::try_from(Spool::adopt(folder.path())).unwrap();
     assert_eq!((adopted.discard_oldest().unwrap(), adopted.is_empty()), (3, true));
 }

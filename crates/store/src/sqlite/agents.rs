@@ -269,13 +269,15 @@ mod tests {
     use std::sync::Arc;
     use std::sync::atomic::{AtomicUsize, Ordering};
 
+    use renown_testing::Scratch;
+
     use super::*;
     use crate::sqlite::schema;
-    use crate::sqlite::testing::scratch;
 
     #[test]
     fn unsettled_agents_are_found_without_reading_all_evaluations() {
-        let path = scratch("agents-left").join("renown.db");
+        let scratch = Scratch::new();
+        let path = scratch.join("renown.db");
         let mut connection = Connection::open(&path).unwrap();
         schema::upgrade(&mut connection, &path, &schema::STEPS).unwrap();
         // Two organizations, the second without evaluations. The last evaluation of the first one is not settled.

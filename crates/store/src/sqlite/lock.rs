@@ -54,18 +54,19 @@ impl DirectoryLock {
 
 #[cfg(test)]
 mod tests {
+    use renown_testing::Scratch;
+
     use super::*;
-    use crate::sqlite::testing::scratch;
 
     #[test]
     fn the_second_process_learns_who_holds_the_lock() {
-        let dir = scratch("lock");
-        let first = DirectoryLock::acquire(&dir, LockPurpose::Server("renown serve")).unwrap();
-        let refused = DirectoryLock::acquire(&dir, "renown keys").err().unwrap();
+        let scratch = Scratch::new();
+        let first = DirectoryLock::acquire(scratch.path(), LockPurpose::Server("renown serve")).unwrap();
+        let refused = DirectoryLock::acquire(scratch.path(), "renown keys").err().unwrap();
         assert!(matches!(&refused, StoreError::InUse { holder: LockHolder::Server(_), .. }), "{refused:?}");
         let holder = format!("is in use by process {} (renown serve)", std::process::id());
         assert!(refused.to_string().ends_with(&holder), "{refused}");
         drop(first);
-        DirectoryLock::acquire(&dir, "renown keys").unwrap();
+        DirectoryLock::acquire(scratch.path(), "renown keys").unwrap();
     }
 }

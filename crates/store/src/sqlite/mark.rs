@@ -211,12 +211,14 @@ impl MarkWriter {
 
 #[cfg(test)]
 mod tests {
+    use renown_testing::Scratch;
+
     use super::*;
-    use crate::sqlite::testing::scratch;
 
     #[test]
     fn a_mark_is_read_as_it_was_written_and_a_torn_one_is_ignored() {
-        let database = scratch("mark").join("renown.db");
+        let scratch = Scratch::new();
+        let database = scratch.join("renown.db");
         assert_eq!(Mark::read(&database), None);
         for id in [0, -1, i64::MIN, i64::MAX, 77] {
             let mark = Mark { id, positions: 12, writes: u64::MAX };

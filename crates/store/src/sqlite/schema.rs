@@ -161,8 +161,9 @@ fn keep_copy(connection: &Connection, path: &Path, version: i64) -> Result<PathB
 
 #[cfg(test)]
 mod tests {
+    use renown_testing::Scratch;
+
     use super::*;
-    use crate::sqlite::testing::scratch;
 
     const SLUG: &str = "ALTER TABLE agents ADD COLUMN slug TEXT";
 
@@ -172,22 +173,22 @@ mod tests {
 
     #[test]
     fn an_older_database_is_copied_and_upgraded_and_a_newer_one_refused() {
-        let dir = scratch("schema-upgrade");
-        let path = dir.join("renown.db");
+        let scratch = Scratch::new();
+        let path = scratch.join("renown.db");
         let mut connection = Connection::open(&path).unwrap();
         upgrade(&mut connection, &path, &[FIRST]).unwrap();
-        assert!(!dir.join("renown.db.before-1").exists(), "a new database needs no copy");
+        assert!(!scratch.join("renown.db.before-1").exists(), "a new database needs no copy");
 
         upgrade(&mut connection, &path, &[FIRST, SLUG]).unwrap();
         assert_eq!(version(&connection), 2);
-        let copy = Connection::open(dir.join("renown.db.before-1")).unwrap();
+        let copy = Connection::open(scratch.join("renown.db.before-1")).unwrap();
         assert_eq!(version(&copy), 1);
         assert!(copy.prepare("SELECT slug FROM agents").is_err(), "the copy is the old database");
 
         connection.execute_batch("DROP TABLE agents; CREATE TABLE agents (back)").unwrap();
         connection.pragma_update(None, "user_version", 1).unwrap();
         upgrade(&mut connection, &path, &[FIRST, SLUG]).unwrap();
-        let copy = Connection::open(dir.join("renown.db.before-1.2")).unwrap();
+        let copy = Connection::open(scratch.join("renown.db.before-1.2")).unwrap();
         assert!(copy.prepare("SELECT back FROM agents").is_ok(), "the second upgrade keeps a copy too");
 
         let error = upgrade(&mut connection, &path, &[FIRST]).unwrap_err();
@@ -196,14 +197,14 @@ mod tests {
 
     #[test]
     fn a_step_that_fails_leaves_the_old_version() {
-        let dir = scratch("schema-fails");
-        let path = dir.join("renown.db");
+        let scratch = Scratch::new();
+        let path = scratch.join("renown.db");
         let mut connection = Connection::open(&path).unwrap();
         upgrade(&mut connection, &path, &[FIRST]).unwrap();
         upgrade(&mut connection, &path, &[FIRST, SLUG, "nonsense"]).unwrap_err();
         assert_eq!(version(&connection), 1);
         assert!(
-            !dir.join("renown.db.before-1").exists(),
+            !scratch.join("renown.db.before-1").exists(),
             "the copy is removed, because the original is unchanged"
         );
         assert!(connection.prepare("SELECT slug FROM agents").is_err(), "nothing is half upgraded");
@@ -211,8 +212,8 @@ mod tests {
 
     #[test]
     fn files_of_others_are_left_alone() {
-        let dir = scratch("schema-foreign");
-        let path = dir.join("renown.db");
+        let scratch = Scratch::new();
+        let path = scratch.join("renown.db");
         let mut connection = Connection::open(&path).unwrap();
         connection.execute_batch("CREATE TABLE notes (text TEXT)").unwrap();
         assert!(matches!(upgrade(&mut connection, &path, &STEPS), Err(StoreError::Foreign(_))));

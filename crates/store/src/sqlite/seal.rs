@@ -270,9 +270,10 @@ pub(super) fn mark(connection: &Connection, name: &str) -> Result<Option<i64>, S
 
 #[cfg(test)]
 mod tests {
+    use renown_testing::Scratch;
+
     use super::*;
     use crate::sqlite::schema as stored;
-    use crate::sqlite::testing::scratch;
 
     fn seal(connection: &Connection, values: &str) -> i64 {
         connection.query_row(&format!("SELECT renown_seal({values})"), [], |row| row.get(0)).unwrap()
@@ -338,7 +339,8 @@ mod tests {
 
     #[test]
     fn the_triggers_seal_the_columns_that_are_verified() {
-        let path = scratch("seal-triggers").join("renown.db");
+        let scratch = Scratch::new();
+        let path = scratch.join("renown.db");
         let mut connection = Connection::open(&path).unwrap();
         stored::upgrade(&mut connection, &path, &stored::STEPS).unwrap();
         for Sealed { table, columns, is_counted, .. } in &SEALED {

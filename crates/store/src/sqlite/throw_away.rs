@@ -123,19 +123,16 @@ fn same_owner(_: &Metadata, _: &Metadata) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use renown_testing::Scratch;
+
     use super::*;
     use crate::clock::system_clock;
-    use crate::sqlite::testing::scratch;
     use crate::sqlite::{FILE, Sqlite, writer};
-
-    fn names(parent: &Path) -> Vec<PathBuf> {
-        fs::read_dir(parent).unwrap().map(|entry| entry.unwrap().path()).collect()
-    }
 
     #[test]
     fn a_directory_is_private_and_removed_at_its_end() {
-        let parent = scratch("throw-away");
-        let dir = ThrowAwayDirectory::create(&parent).unwrap();
+        let parent = Scratch::new();
+        let dir = ThrowAwayDirectory::create(parent.path()).unwrap();
         #[cfg(unix)]
         {
             use std::os::unix::fs::PermissionsExt;
@@ -145,27 +142,25 @@ mod tests {
         assert!(dir.path().join(FILE).exists());
         drop(store);
         drop(dir);
-        assert_eq!(names(&parent), Vec::<PathBuf>::new());
-        fs::remove_dir_all(&parent).unwrap();
+        assert_eq!(parent.names(), Vec::<String>::new());
     }
 
     #[test]
     fn only_a_store_to_throw_away_is_not_synced() {
-        let dir = scratch("unsynced");
-        let path = dir.join(FILE);
+        let scratch = Scratch::new();
+        let path = scratch.join(FILE);
         let level = |connect: fn(&Path) -> Result<rusqlite::Connection, StoreError>| {
             let connection = connect(&path).unwrap();
             connection.query_row("PRAGMA synchronous", [], |row| row.get::<_, i64>(0)).unwrap()
         };
         // 2 is full, 0 is off.
         assert_eq!((level(writer::connect), level(writer::connect_unsynced)), (2, 0));
-        fs::remove_dir_all(&dir).unwrap();
     }
 
     #[test]
     fn directories_of_killed_processes_are_removed_and_those_in_use_are_not() {
-        let parent = scratch("left-over");
-        let alive = ThrowAwayDirectory::create(&parent).unwrap();
+        let parent = Scratch::new();
+        let alive = ThrowAwayDirectory::create(parent.path()).unwrap();
         let dead = parent.join(format!("{PREFIX}dead"));
         let (foreign, file) = (parent.join("other-dead"), parent.join(format!("{PREFIX}file")));
         for dir in [&dead, &foreign] {
@@ -176,12 +171,10 @@ mod tests {
         fs::write(&file, "").unwrap();
         let beginning = parent.join(format!("{PREFIX}without-a-lock"));
         fs::create_dir(&beginning).unwrap();
-        let next = ThrowAwayDirectory::create(&parent).unwrap();
+        let next = ThrowAwayDirectory::create(parent.path()).unwrap();
         assert!(!dead.exists());
         for kept in [alive.path(), next.path(), &foreign, &file, &beginning] {
             assert!(kept.exists(), "{}", kept.display());
         }
-        drop((alive, next));
-        fs::remove_dir_all(&parent).unwrap();
     }
 }

@@ -370,16 +370,12 @@ mod tests {
     use renown_core::ids::OrgId;
     use renown_core::time::Timestamp;
     use renown_core::units::Micros;
+    use renown_testing::{NOON_MS, Scratch, wait};
 
     use super::*;
     use crate::sqlite::Sqlite;
-    use crate::sqlite::testing::scratch;
     use crate::sqlite::transaction::SETTLED_AT_ONCE;
     use crate::{AdminStore, DEFAULT_ORG, NewEvaluation, NewEvaluationId, Store};
-
-    fn block_on<T>(reply: impl Future<Output = T>) -> T {
-        tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(reply)
-    }
 
     /// A writer that believes it is settling does not sleep between writes.
     #[test]
@@ -396,19 +392,19 @@ mod tests {
             timestamp: None,
         };
         for (agents, erased) in [(SETTLED_AT_ONCE, 0), (2 * SETTLED_AT_ONCE, 0), (SETTLED_AT_ONCE + 2, 2)] {
-            let dir = scratch(&format!("writer-sleeps-{agents}"));
-            let clock: Clock = Arc::new(|| Ok(Timestamp::from_millis(1_794_744_000_000).unwrap()));
-            let store = Sqlite::open(&dir, "a test", clock).unwrap();
+            let scratch = Scratch::new();
+            let clock: Clock = Arc::new(|| Ok(Timestamp::from_millis(NOON_MS).unwrap()));
+            let store = Sqlite::open(scratch.path(), "a test", clock).unwrap();
             // One write, so that all of them are behind together. The first slice is settled right after it.
-            block_on(store.append(&org, (0..agents).map(evaluation).collect(), None)).unwrap();
+            wait(store.append(&org, (0..agents).map(evaluation).collect(), None)).unwrap();
             for agent in (0..agents).rev().take(erased) {
-                block_on(store.erase(&org, &format!("agent-{agent}").parse().unwrap())).unwrap();
+                wait(store.erase(&org, &format!("agent-{agent}").parse().unwrap())).unwrap();
             }
             // Each of these is a transaction of its own, and a slice is settled between two.
             for _ in 0..agents / SETTLED_AT_ONCE {
-                block_on(store.writer.send(0, |_| Ok(()))).unwrap();
+                wait(store.writer.send(0, |_| Ok(()))).unwrap();
             }
-            let is_settling = block_on(store.writer.send(0, |transaction| Ok(transaction.is_settling())));
+            let is_settling = wait(store.writer.send(0, |transaction| Ok(transaction.is_settling())));
             assert!(!is_settling.unwrap(), "{agents} agents, {erased} of them erased");
         }
     }

@@ -8,14 +8,14 @@ use std::thread;
 use renown_store::sqlite::{FILE, Reader};
 use renown_store::{Store, StoreError};
 
-use crate::support::{Scratch, TestClock, default_org, evaluation, ids, open, verify, wait};
+use crate::support::{Scratch, TestClock, default_org, evaluation, ids, open, until, verify, wait};
 
 const WRITERS: usize = 4;
 const COPIES: usize = 4;
 
 #[test]
 fn a_copy_contains_everything_that_was_acknowledged_before_it_began() {
-    let scratch = Scratch::new("backup");
+    let scratch = Scratch::new();
     let clock = TestClock::at_noon();
     let store = open(scratch.path(), &clock);
     let acknowledged = Mutex::new(HashSet::new());
@@ -39,15 +39,13 @@ fn a_copy_contains_everything_that_was_acknowledged_before_it_began() {
         let mut copies = Vec::new();
         for number in 1..=COPIES {
             // Every copy contains more than the one before.
-            while count.load(Ordering::Relaxed) < 150 * number {
-                thread::yield_now();
-            }
-            let copy = Scratch::new("backup-copy");
+            until(|| count.load(Ordering::Relaxed) >= 150 * number);
+            let copy = Scratch::new();
             let before = acknowledged.lock().unwrap().clone();
             let mut reports = Vec::new();
             let reader = Reader::open(scratch.path()).unwrap();
             reader
-                .backup(&copy.database(), &mut |progress| reports.push((progress.done, progress.total)))
+                .backup(&copy.join(FILE), &mut |progress| reports.push((progress.done, progress.total)))
                 .unwrap();
             assert!(reports.last().is_some_and(|(done, total)| done == total && *total > 0), "{reports:?}");
             copies.push((copy, before));
@@ -67,16 +65,16 @@ fn a_copy_contains_everything_that_was_acknowledged_before_it_began() {
 
 #[test]
 fn a_copy_overwrites_nothing_and_leaves_nothing_when_it_fails() {
-    let scratch = Scratch::new("backup-taken");
+    let scratch = Scratch::new();
     let store = open(scratch.path(), &TestClock::at_noon());
     wait(store.append(&default_org(), vec![evaluation("a", "x")], None)).unwrap();
     drop(store);
     let reader = Reader::open(scratch.path()).unwrap();
-    let taken = Scratch::new("backup-taken");
-    std::fs::write(taken.database(), "precious").unwrap();
-    let error = reader.backup(&taken.database(), &mut |_| {}).unwrap_err();
+    let taken = Scratch::new();
+    std::fs::write(taken.join(FILE), "precious").unwrap();
+    let error = reader.backup(&taken.join(FILE), &mut |_| {}).unwrap_err();
     assert!(matches!(error, StoreError::Io { .. }), "{error:?}");
-    assert_eq!(std::fs::read(taken.database()).unwrap(), b"precious");
+    assert_eq!(std::fs::read(taken.join(FILE)).unwrap(), b"precious");
     assert_eq!(taken.names(), [FILE]);
     assert!(reader.backup(&taken.path().join("no/such/directory.db"), &mut |_| {}).is_err());
     // The file of a killed copy is not in the way.

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use renown_store::sqlite::Reader;
+use renown_store::sqlite::{FILE, Reader};
 use renown_store::{AgentCursor, AgentQuery, AgentSort, AgentSummary, EvaluationQuery, Store};
 
 use crate::support::{
@@ -45,11 +45,11 @@ fn all(sort: AgentSort, mut page: impl FnMut(AgentQuery) -> renown_store::Agents
 
 #[test]
 fn readers_see_the_evaluations_and_not_the_rows() {
-    let scratch = Scratch::new("behind-read");
+    let scratch = Scratch::new();
     let clock = TestClock::at_noon();
     let store = open(scratch.path(), &clock);
     write(&*store, &clock);
-    assert!(rows_behind(&scratch.database()) > 0, "otherwise this test proves nothing");
+    assert!(rows_behind(&scratch.join(FILE)) > 0, "otherwise this test proves nothing");
     let beside = Reader::open(scratch.path()).unwrap();
     let org = default_org();
     for sort in [AgentSort::LastSeen, AgentSort::Score, AgentSort::Name] {
@@ -81,27 +81,27 @@ fn readers_see_the_evaluations_and_not_the_rows() {
 
 #[test]
 fn the_next_process_settles_what_a_killed_process_left() {
-    let (scratch, killed) = (Scratch::new("behind-left"), Scratch::new("behind-killed"));
+    let (scratch, killed) = (Scratch::new(), Scratch::new());
     let clock = TestClock::at_noon();
     let store = open(scratch.path(), &clock);
     write(&*store, &clock);
     copy_killed(scratch.path(), killed.path());
-    assert!(rows_behind(&killed.database()) > 0, "otherwise this test proves nothing");
+    assert!(rows_behind(&killed.join(FILE)) > 0, "otherwise this test proves nothing");
     let next = open(killed.path(), &clock);
-    assert_eq!(rows_behind(&killed.database()), 0);
+    assert_eq!(rows_behind(&killed.join(FILE)), 0);
     let listed = |store: &dyn Store| {
         all(AgentSort::LastSeen, |query| wait(store.agents(&default_org(), query)).unwrap())
     };
     assert_eq!(listed(&*next), listed(&*store));
     wait(next.append(&default_org(), vec![evaluation("agent-0", "e12")], None)).unwrap();
     drop(next);
-    assert_eq!(rows_behind(&killed.database()), 0, "a process settles when it ends");
+    assert_eq!(rows_behind(&killed.join(FILE)), 0, "a process settles when it ends");
     assert_eq!(verify(killed.path()).unwrap().evaluations, 14);
 }
 
 #[test]
 fn a_window_that_filled_since_it_was_settled_is_read_completely() {
-    let (scratch, killed) = (Scratch::new("behind-full"), Scratch::new("behind-full-killed"));
+    let (scratch, killed) = (Scratch::new(), Scratch::new());
     let clock = TestClock::at_noon();
     let store = open(scratch.path(), &clock);
     let (org, agent) = (default_org(), "a".parse().unwrap());
@@ -111,7 +111,7 @@ fn a_window_that_filled_since_it_was_settled_is_read_completely() {
         batch.iter_mut().step_by(9).for_each(|new| new.passed = false);
         wait(store.append(&org, batch, None)).unwrap();
     }
-    assert_eq!(rows_behind(&scratch.database()), 1, "otherwise this test proves nothing");
+    assert_eq!(rows_behind(&scratch.join(FILE)), 1, "otherwise this test proves nothing");
     let known = wait(store.agent(&org, &agent)).unwrap();
     assert_eq!(known.as_ref().unwrap().tally.evaluations(), 500);
     assert_eq!(Reader::open(scratch.path()).unwrap().agent(&org, &agent).unwrap(), known);

@@ -1,7 +1,9 @@
-//! The promises of every store: checks with one answer each, and long random walks that compare a store with the
-//! one in memory.
+//! The promises of every store: questions with one answer each, and long random walks that compare a store with
+//! the one in memory.
 //!
-//! A new store joins with an implementation of [`Subject`] and two lines in the tests below.
+//! Each question is a test of its own for each store: `conformance::STORE::FILE::QUESTION`. A new question is a
+//! function, and its name in the list below. A new store joins with an implementation of [`Subject`] and its name in
+//! the last line.
 
 mod lists;
 mod reads;
@@ -13,7 +15,7 @@ use renown_store::Store;
 use renown_store::memory::Memory;
 use renown_store::sqlite::Sqlite;
 
-use crate::support::{Scratch, TestClock, verify};
+use crate::support::{Scratch, TestClock, clock_of, verify};
 
 /// A store under test.
 trait Subject {
@@ -28,7 +30,7 @@ trait Subject {
 
 impl Subject for Memory {
     fn make(clock: &TestClock) -> Self {
-        Self::new(clock.clock())
+        Self::new(clock_of(clock))
     }
 
     fn store(&self) -> &dyn Store {
@@ -45,7 +47,7 @@ struct OnDisk {
 
 impl Subject for OnDisk {
     fn make(clock: &TestClock) -> Self {
-        let mut made = Self { store: None, scratch: Scratch::new("conformance"), clock: clock.clone() };
+        let mut made = Self { store: None, scratch: Scratch::new(), clock: clock.clone() };
         made.reopen();
         made
     }
@@ -56,7 +58,7 @@ impl Subject for OnDisk {
 
     fn reopen(&mut self) {
         self.store = None;
-        self.store = Some(Sqlite::open(self.scratch.path(), "a test", self.clock.clock()).unwrap());
+        self.store = Some(Sqlite::open(self.scratch.path(), "a test", clock_of(&self.clock)).unwrap());
     }
 
     fn verify(&self) {
@@ -64,42 +66,96 @@ impl Subject for OnDisk {
     }
 }
 
-/// A check of an empty store, and its name.
-type Check = (&'static str, fn(&dyn Store, &TestClock));
-
-fn run_checks<S: Subject>() {
-    let of_lists = lists::CHECKS.iter().chain(&records::CHECKS);
-    for (name, check) in writes::CHECKS.iter().chain(&reads::CHECKS).chain(of_lists) {
-        // Shown when the check fails.
-        println!("{name}");
-        let clock = TestClock::at_noon();
-        let subject = S::make(&clock);
-        check(subject.store(), &clock);
-        subject.verify();
-    }
+/// Asks an empty store a question, and verifies what is left.
+fn ask<S: Subject>(question: fn(&dyn Store, &TestClock)) {
+    let clock = TestClock::at_noon();
+    let subject = S::make(&clock);
+    question(subject.store(), &clock);
+    subject.verify();
 }
 
-#[test]
-fn the_store_in_memory_keeps_the_promises() {
-    run_checks::<Memory>();
+/// Every question, by the file that asks it.
+macro_rules! questions {
+    () => {
+        tests! { writes:
+            the_next_read_sees_an_answered_write,
+            the_window_is_the_last_500_in_the_order_of_acceptance,
+            an_id_counts_once_inside_a_batch,
+            an_id_counts_once_across_batches_and_agents,
+            an_id_counts_once_in_each_organization,
+            an_empty_batch_adds_no_evidence,
+            an_unknown_organization_is_refused_and_nothing_is_added,
+            a_clock_that_is_set_back_by_a_little_moves_no_time_backwards,
+            a_clock_that_jumps_ahead_is_followed_there_and_back,
+            a_session_that_was_seen_ahead_of_time_is_closed_in_time,
+            a_session_that_was_closed_ahead_of_time_is_closed_now,
+            a_clock_that_cannot_be_right_refuses_writes_and_nothing_else,
+            sent_times_are_kept_in_milliseconds,
+            a_reply_is_kept_for_a_day_and_not_longer,
+            a_reply_belongs_to_its_organization_and_the_last_one_is_kept,
+            an_agent_is_new_once,
+            keys_are_listed_used_and_revoked_in_their_organization,
+            a_key_adds_its_organization,
+        }
+        tests! { reads:
+            each_filter_of_evaluations_works_alone_and_with_others,
+            pages_of_evaluations_by_cursor_reach_the_end,
+            pages_of_evaluations_by_offset_reach_the_end,
+            a_cursor_works_with_other_filters,
+            writes_between_two_pages_do_not_move_the_second_one,
+            agents_are_listed_in_each_order_ties_by_name,
+            pages_of_agents_stay_complete_while_agents_move,
+            agents_are_found_by_a_part_of_their_name_ignoring_case,
+            agents_are_found_by_lifecycle_and_by_when_they_were_seen,
+            a_public_agent_is_found_by_its_slug_and_no_other_agent,
+            names_are_kept_exactly_as_they_were_sent,
+            a_history_has_the_right_steps,
+        }
+        tests! { lists:
+            specs_are_listed_page_by_page_with_their_best_attempt,
+            evaluations_are_found_by_the_gate_that_failed,
+        }
+        tests! { records:
+            an_unknown_session_has_no_page,
+            the_pages_add_up_to_all_records_in_order,
+            a_cursor_stays_valid_when_records_arrive,
+        }
+    };
 }
 
-#[test]
-fn the_store_on_sqlite_keeps_the_promises() {
-    run_checks::<OnDisk>();
+/// Makes a test of each of these questions for the store `Tested`.
+macro_rules! tests {
+    ($file:ident: $($question:ident,)+) => {
+        mod $file {
+            use crate::conformance::{$file, ask};
+
+            $(#[test]
+            fn $question() {
+                ask::<super::Tested>($file::$question);
+            })+
+        }
+    };
 }
 
-#[test]
-fn two_stores_in_memory_agree_on_a_random_walk() {
-    walk::walk::<Memory>(1, 1600);
+/// Makes a module of tests for each store.
+macro_rules! conformance {
+    ($($store:ident: $subject:ident),+) => {$(
+        mod $store {
+            use super::{$subject as Tested, walk};
+
+            questions!();
+
+            #[test]
+            fn it_agrees_with_memory_on_a_random_walk() {
+                walk::walk::<Tested>(2, 5000);
+            }
+
+            #[test]
+            fn it_agrees_with_memory_on_a_random_walk_with_restarts() {
+                walk::walk_and_reopen::<Tested>(3, 2500);
+            }
+        }
+    )+};
 }
 
-#[test]
-fn sqlite_and_memory_agree_on_a_random_walk() {
-    walk::walk::<OnDisk>(2, 5000);
-}
-
-#[test]
-fn sqlite_and_memory_agree_on_a_random_walk_with_restarts() {
-    walk::walk_and_reopen::<OnDisk>(3, 2500);
-}
+conformance!(memory: Memory, sqlite: OnDisk);

@@ -3,12 +3,13 @@
 
 use renown_core::time::Day;
 use renown_core::units::Micros;
-use renown_store::sqlite::{Reader, Sqlite};
+use renown_store::sqlite::{FILE, Reader, Sqlite};
 use renown_store::{AdminStore, HistorySteps, NewEvaluation, PageStore, Retention, Store};
 use rusqlite::Connection;
 
 use crate::support::{
-    Scratch, TestClock, at, behind_the_back, copy_killed, default_org, evaluation, open, run, verify, wait,
+    Scratch, TestClock, at, behind_the_back, clock_of, copy_killed, default_org, evaluation, open, run,
+    verify, wait,
 };
 use crate::telemetry::{batch, call, logs, prompt};
 
@@ -47,7 +48,7 @@ const TABLES: [&str; 5] = ["agent_days", "agent_gate_days", "agent_tool_days", "
 
 #[test]
 fn after_a_kill_the_next_start_brings_days_up_to_the_evaluations() {
-    let (scratch, killed) = (Scratch::new("days-kill"), Scratch::new("days-killed"));
+    let (scratch, killed) = (Scratch::new(), Scratch::new());
     let clock = TestClock::at_noon();
     let store = open(scratch.path(), &clock);
     write(&*store);
@@ -61,7 +62,7 @@ fn after_a_kill_the_next_start_brings_days_up_to_the_evaluations() {
         (overview, days)
     };
     let before = ask(&*store);
-    let behind = Connection::open(killed.database()).unwrap();
+    let behind = Connection::open(killed.join(FILE)).unwrap();
     // The first write is settled at once; the clock does not move, so nothing after it is.
     assert_eq!(rows(&behind, "agent_days"), 1, "otherwise this test proves nothing");
     drop(behind);
@@ -76,14 +77,14 @@ fn after_a_kill_the_next_start_brings_days_up_to_the_evaluations() {
     let next = open(killed.path(), &clock);
     assert_eq!(ask(&*next), before);
     drop(next);
-    let settled = Connection::open(killed.database()).unwrap();
+    let settled = Connection::open(killed.join(FILE)).unwrap();
     assert!(TABLES.iter().all(|table| rows(&settled, table) > 0));
     verify(killed.path()).unwrap();
 }
 
 #[test]
 fn damaged_days_are_found_and_repaired() {
-    let scratch = Scratch::new("days-damage");
+    let scratch = Scratch::new();
     let clock = TestClock::at_noon();
     write(&*open(scratch.path(), &clock));
     verify(scratch.path()).unwrap();
@@ -108,10 +109,10 @@ fn damaged_days_are_found_and_repaired() {
         "UPDATE orgs SET agents = 7",
         "UPDATE agents SET rank = 1 WHERE agent = 1",
     ] {
-        behind_the_back(&scratch.database()).execute_batch(damage).unwrap();
+        behind_the_back(&scratch.join(FILE)).execute_batch(damage).unwrap();
         let found = verify(scratch.path());
         assert!(found.is_err(), "{damage}");
-        let store = Sqlite::open(scratch.path(), "a test", clock.clock()).unwrap();
+        let store = Sqlite::open(scratch.path(), "a test", clock_of(&clock)).unwrap();
         wait(store.repair()).unwrap();
         drop(store);
         verify(scratch.path()).unwrap_or_else(|difference| panic!("{damage}: {difference}"));
@@ -121,7 +122,7 @@ fn damaged_days_are_found_and_repaired() {
 
 #[test]
 fn days_outlive_the_evaluations_that_retention_deletes() {
-    let scratch = Scratch::new("days-retention");
+    let scratch = Scratch::new();
     let clock = TestClock::at_noon();
     let store = open(scratch.path(), &clock);
     let (org, agent) = (default_org(), "a".parse().unwrap());
@@ -137,7 +138,7 @@ fn days_outlive_the_evaluations_that_retention_deletes() {
     let history = wait(store.history(&org, &agent, whole_days)).unwrap();
     let retention = Retention { evaluations_days: Some(10), ..Retention::default() };
     while wait(store.delete_some(retention)).unwrap() {}
-    let left = Connection::open(scratch.database()).unwrap();
+    let left = Connection::open(scratch.join(FILE)).unwrap();
     assert!(rows(&left, "evaluations") < 600, "otherwise this test proves nothing");
     assert_eq!(wait(store.agent_days(&org, &agent, from, to)).unwrap(), days);
     assert_eq!(wait(store.history(&org, &agent, whole_days)).unwrap(), history);
@@ -150,7 +151,7 @@ fn days_outlive_the_evaluations_that_retention_deletes() {
     verify(scratch.path()).unwrap();
 
     // What cannot be counted again stays as it is.
-    behind_the_back(&scratch.database()).execute_batch("UPDATE org_days SET passed = 0").unwrap();
+    behind_the_back(&scratch.join(FILE)).execute_batch("UPDATE org_days SET passed = 0").unwrap();
     let store = open(scratch.path(), &clock);
     wait(store.repair()).unwrap();
     assert_eq!(wait(store.agent_days(&org, &agent, from, to)).unwrap(), days);
@@ -160,7 +161,7 @@ fn days_outlive_the_evaluations_that_retention_deletes() {
 
 #[test]
 fn nothing_of_an_erased_agent_is_left_in_days() {
-    let scratch = Scratch::new("days-erased");
+    let scratch = Scratch::new();
     let clock = TestClock::at_noon();
     let store = open(scratch.path(), &clock);
     write(&*store);
@@ -181,7 +182,7 @@ fn nothing_of_an_erased_agent_is_left_in_days() {
     let active = overview.activity.get(&day).unwrap();
     assert_eq!((active.sessions, active.cost_nano, active.runs), (1, 50_000_000, 1));
     drop(store);
-    let left = Connection::open(scratch.database()).unwrap();
+    let left = Connection::open(scratch.join(FILE)).unwrap();
     let lives: i64 =
         left.query_row("SELECT count(DISTINCT agent) FROM agent_days", [], |row| row.get(0)).unwrap();
     assert_eq!(lives, 3);

@@ -13,10 +13,9 @@ use renown_store::{
     RunStore, SessionStore, Store, StoreError,
 };
 
-use crate::rng::Rng;
 use crate::support::{
-    Scratch, TestClock, copy_killed, default_org, evaluation, event, occurrences, open, request_key, run,
-    verify, wait, wait_clean,
+    Rng, Scratch, TestClock, clock_of, copy_killed, default_org, evaluation, event, occurrences, open,
+    request_key, run, verify, wait, wait_clean,
 };
 use crate::telemetry::{batch, call, logs, prompt, tool};
 
@@ -79,7 +78,7 @@ const AGENTS: usize = 20;
 /// Writes evidence of many agents in turn, so that their rows are on the same pages and pages split again and
 /// again.
 fn fill(store: &Sqlite, clock: &TestClock) -> Rng {
-    let mut rng = Rng(17);
+    let mut rng = Rng::new(17);
     for round in 0..5 {
         for agent in 0..AGENTS {
             write(store, agent, round, &mut rng);
@@ -113,7 +112,7 @@ fn assert_erased(dir: &std::path::Path) {
 
 #[test]
 fn no_byte_of_many_erased_agents_is_left_while_others_write_and_read() {
-    let (scratch, clock) = (Scratch::new("erasure"), TestClock::at_noon());
+    let (scratch, clock) = (Scratch::new(), TestClock::at_noon());
     let store = open(scratch.path(), &clock);
     let mut rng = fill(&store, &clock);
     // A copy of an older schema that an upgrade kept.
@@ -149,8 +148,8 @@ fn no_byte_of_many_erased_agents_is_left_while_others_write_and_read() {
     });
     assert_erased(scratch.path());
     assert!(!copy.exists(), "the copy of an upgrade is deleted with the agent");
-    let backup = Scratch::new("erasure-backup");
-    Reader::open(scratch.path()).unwrap().backup(&backup.database(), &mut |_| {}).unwrap();
+    let backup = Scratch::new();
+    Reader::open(scratch.path()).unwrap().backup(&backup.join(FILE), &mut |_| {}).unwrap();
     assert_erased(backup.path());
     drop(store);
     verify(scratch.path()).unwrap();
@@ -160,12 +159,11 @@ fn no_byte_of_many_erased_agents_is_left_while_others_write_and_read() {
 
 #[test]
 fn an_erasure_that_was_killed_is_finished_by_the_next_process() {
-    let (scratch, killed, clock) =
-        (Scratch::new("erasure"), Scratch::new("erasure-killed"), TestClock::at_noon());
+    let (scratch, killed, clock) = (Scratch::new(), Scratch::new(), TestClock::at_noon());
     let store = open(scratch.path(), &clock);
     fill(&store, &clock);
     // A reader of an older state prevents the log from being emptied.
-    let old = rusqlite::Connection::open(scratch.database()).unwrap();
+    let old = rusqlite::Connection::open(scratch.join(FILE)).unwrap();
     old.execute_batch("BEGIN; SELECT count(*) FROM evaluations;").unwrap();
     erase(&store);
     delete_some(&store);
@@ -182,7 +180,7 @@ fn an_erasure_that_was_killed_is_finished_by_the_next_process() {
 
 #[test]
 fn an_erasure_without_a_server_leaves_nothing_either() {
-    let (scratch, clock) = (Scratch::new("erasure"), TestClock::at_noon());
+    let (scratch, clock) = (Scratch::new(), TestClock::at_noon());
     let store = open(scratch.path(), &clock);
     fill(&store, &clock);
     let copy = scratch.path().join(format!("{FILE}.before-4"));
@@ -190,7 +188,7 @@ fn an_erasure_without_a_server_leaves_nothing_either() {
     erase(&store);
     delete_some(&store);
     drop(store);
-    clean(&scratch.database(), "a test", &clock.clock()).unwrap();
+    clean(&scratch.join(FILE), "a test", &clock_of(&clock)).unwrap();
     assert!(!copy.exists());
     assert_erased(scratch.path());
     wait_clean(scratch.path());
@@ -199,7 +197,7 @@ fn an_erasure_without_a_server_leaves_nothing_either() {
 
 #[test]
 fn a_long_read_of_another_process_gives_way() {
-    let (scratch, clock) = (Scratch::new("erasure"), TestClock::at_noon());
+    let (scratch, clock) = (Scratch::new(), TestClock::at_noon());
     let store = open(scratch.path(), &clock);
     fill(&store, &clock);
     let reader = Reader::open(scratch.path()).unwrap().give_way_after(Duration::ZERO);
@@ -227,17 +225,16 @@ fn a_long_read_of_another_process_gives_way() {
 
 #[test]
 fn a_backup_has_no_bytes_of_rows_that_are_deleted() {
-    let (scratch, backup, clock) =
-        (Scratch::new("erasure"), Scratch::new("erasure-backup"), TestClock::at_noon());
+    let (scratch, backup, clock) = (Scratch::new(), Scratch::new(), TestClock::at_noon());
     let store = open(scratch.path(), &clock);
     fill(&store, &clock);
-    let old = rusqlite::Connection::open(scratch.database()).unwrap();
+    let old = rusqlite::Connection::open(scratch.join(FILE)).unwrap();
     old.execute_batch("BEGIN; SELECT count(*) FROM evaluations;").unwrap();
     erase(&store);
     delete_some(&store);
     // The store cannot be clean yet, but a copy of it is.
     assert!(occurrences(scratch.path(), &secret(0)) > 0);
-    Reader::open(scratch.path()).unwrap().backup(&backup.database(), &mut |_| {}).unwrap();
+    Reader::open(scratch.path()).unwrap().backup(&backup.join(FILE), &mut |_| {}).unwrap();
     assert_erased(backup.path());
     verify(backup.path()).unwrap();
     drop(old);

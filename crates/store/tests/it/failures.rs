@@ -37,7 +37,7 @@ fn on_small_disk(test: &str, size: usize) -> Option<PathBuf> {
     if let Some(dir) = given() {
         return Some(dir);
     }
-    let scratch = Scratch::new("disk");
+    let scratch = Scratch::new();
     let mut command = Command::new("unshare");
     command.args(["--mount", "--map-root-user", "sh", "-c"]);
     command.arg(format!("mount -t tmpfs -o size={size} renown \"${DIR}\" && exec \"$0\" \"$@\""));

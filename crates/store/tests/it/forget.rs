@@ -3,6 +3,7 @@
 
 use renown_core::identity::identity_of;
 use renown_core::ids::AgentId;
+use renown_store::sqlite::FILE;
 use renown_store::{
     AdminStore, EvaluationOutcome, EvaluationQuery, IdentityStore, PublicationChange, Retention, RunQuery,
     RunStore, Store, Submitted,
@@ -61,7 +62,7 @@ fn delete_some(store: &dyn Store, retention: Retention) {
 
 #[test]
 fn nothing_of_an_erased_agent_is_left_and_others_stay_as_they_are() {
-    let (scratch, clock) = (Scratch::new("erased"), TestClock::at_noon());
+    let (scratch, clock) = (Scratch::new(), TestClock::at_noon());
     let store = open(scratch.path(), &clock);
     write(&*store, "doomed-agent", 1300);
     write(&*store, "kept", 40);
@@ -96,7 +97,7 @@ fn nothing_of_an_erased_agent_is_left_and_others_stay_as_they_are() {
 
 #[test]
 fn an_interrupted_erasure_continues_after_a_restart() {
-    let (scratch, clock) = (Scratch::new("cut-off"), TestClock::at_noon());
+    let (scratch, clock) = (Scratch::new(), TestClock::at_noon());
     let store = open(scratch.path(), &clock);
     write(&*store, "doomed-agent", 1300);
     wait(store.erase(&default_org(), &"doomed-agent".parse().unwrap())).unwrap();
@@ -124,7 +125,7 @@ fn an_interrupted_erasure_continues_after_a_restart() {
 
 #[test]
 fn retention_keeps_windows_and_baselines_and_changes_no_score() {
-    let (scratch, clock) = (Scratch::new("retention"), TestClock::at_noon());
+    let (scratch, clock) = (Scratch::new(), TestClock::at_noon());
     let store = open(scratch.path(), &clock);
     let org = default_org();
     // An agent with more than a window of old evaluations, and one with few.
@@ -186,7 +187,7 @@ fn retention_keeps_windows_and_baselines_and_changes_no_score() {
 
 #[test]
 fn evidence_that_is_sent_again_during_an_erasure_belongs_to_a_new_agent() {
-    let (scratch, clock) = (Scratch::new("again"), TestClock::at_noon());
+    let (scratch, clock) = (Scratch::new(), TestClock::at_noon());
     let store = open(scratch.path(), &clock);
     let (org, doomed) = (default_org(), "doomed".parse().unwrap());
     write(&*store, "doomed", 1300);
@@ -215,7 +216,7 @@ fn evidence_that_is_sent_again_during_an_erasure_belongs_to_a_new_agent() {
 
 #[test]
 fn saved_replies_lose_an_erased_agent_and_no_other() {
-    let (scratch, clock) = (Scratch::new("replies"), TestClock::at_noon());
+    let (scratch, clock) = (Scratch::new(), TestClock::at_noon());
     let store = open(scratch.path(), &clock);
     let org = default_org();
     let keep = |key: &str, agents: &[&str], body: &str| {
@@ -240,12 +241,12 @@ fn saved_replies_lose_an_erased_agent_and_no_other() {
 
 #[test]
 fn an_agent_that_cannot_be_read_can_be_erased() {
-    let (scratch, clock) = (Scratch::new("damaged"), TestClock::at_noon());
+    let (scratch, clock) = (Scratch::new(), TestClock::at_noon());
     let store = open(scratch.path(), &clock);
     write(&*store, "doomed", 900);
     wait(store.append(&default_org(), evaluations("other", "o", 30), None)).unwrap();
     drop(store);
-    let damage = behind_the_back(&scratch.database());
+    let damage = behind_the_back(&scratch.join(FILE));
     damage.execute("DELETE FROM evaluations WHERE evaluation_id = 'evaluation-doomed-700'", []).unwrap();
     damage.execute("UPDATE agents SET evaluations = 501 WHERE name = 'doomed'", []).unwrap();
     drop(damage);
@@ -260,7 +261,7 @@ fn an_agent_that_cannot_be_read_can_be_erased() {
 
 #[test]
 fn reputation_events_are_deleted_after_three_years_with_their_sums() {
-    let (scratch, clock) = (Scratch::new("three-years"), TestClock::at_noon());
+    let (scratch, clock) = (Scratch::new(), TestClock::at_noon());
     let store = open(scratch.path(), &clock);
     let org = default_org();
     let events = (0..1500_i64).map(|number| event("old", number, -number * DAY_MS));

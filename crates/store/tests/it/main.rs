@@ -8,7 +8,6 @@
     clippy::string_slice,
     clippy::cast_possible_truncation,
     clippy::cast_possible_wrap,
-    clippy::print_stdout,
     reason = "a broken test fails loudly"
 )]
 
@@ -20,7 +19,6 @@ mod erasure;
 mod failures;
 mod forget;
 mod replay;
-mod rng;
 mod runs;
 mod sessions;
 mod summaries;

@@ -1,7 +1,7 @@
 //! `verify` reports derived data that differs from what the evidence gives.
 
 use renown_store::Store;
-use renown_store::sqlite::Difference;
+use renown_store::sqlite::{Difference, FILE};
 
 use crate::support::{
     Scratch, TestClock, behind_the_back, default_org, evaluation, evaluations, key, open, verify, wait,
@@ -19,10 +19,10 @@ fn write(scratch: &Scratch) {
 }
 
 fn difference(sql: &str) -> Difference {
-    let scratch = Scratch::new("replay");
+    let scratch = Scratch::new();
     write(&scratch);
     assert!(verify(scratch.path()).is_ok());
-    let database = behind_the_back(&scratch.database());
+    let database = behind_the_back(&scratch.join(FILE));
     assert_eq!(database.execute(sql, []).unwrap(), 1, "{sql}");
     drop(database);
     *verify(scratch.path()).expect_err(sql)

@@ -3,7 +3,7 @@
 use std::thread;
 
 use renown_core::units::Whole;
-use renown_store::sqlite::Sqlite;
+use renown_store::sqlite::{FILE, Sqlite};
 use renown_store::{IdentityStore, RunQuery, RunStore, Store};
 
 use crate::support::{
@@ -33,7 +33,7 @@ fn accepted(store: &Sqlite) -> Vec<renown_store::Run> {
 
 #[test]
 fn runs_that_arrive_together_are_each_compared_with_all_earlier_ones() {
-    let (scratch, clock) = (Scratch::new("together"), TestClock::at_noon());
+    let (scratch, clock) = (Scratch::new(), TestClock::at_noon());
     let store = open(scratch.path(), &clock);
     thread::scope(|scope| {
         for thread in 0..THREADS {
@@ -69,7 +69,7 @@ fn runs_that_arrive_together_are_each_compared_with_all_earlier_ones() {
 
 #[test]
 fn missing_or_wrong_derived_data_is_repaired() {
-    let (scratch, clock) = (Scratch::new("repair"), TestClock::at_noon());
+    let (scratch, clock) = (Scratch::new(), TestClock::at_noon());
     let store = open(scratch.path(), &clock);
     for number in 0..30 {
         wait(store.add_run(&default_org(), run(&format!("r{number}"), &text(number)), None)).unwrap();
@@ -81,7 +81,7 @@ fn missing_or_wrong_derived_data_is_repaired() {
     drop(store);
 
     let change = |sql: &str| {
-        let changed = behind_the_back(&scratch.database()).execute(sql, []).unwrap();
+        let changed = behind_the_back(&scratch.join(FILE)).execute(sql, []).unwrap();
         assert!(changed > 0, "{sql}");
     };
     change(

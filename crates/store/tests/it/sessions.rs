@@ -3,7 +3,7 @@
 
 use renown_core::identity::{bridge_id, identity_of};
 use renown_core::ids::AgentId;
-use renown_store::sqlite::{Sqlite, clean};
+use renown_store::sqlite::{FILE, Sqlite, clean};
 use renown_store::{
     AdminStore, Closed, EvaluationOutcome, IdentityStore, NewSignals, ReputationEvent, RequestKey, Retention,
     SessionQuery, SessionStore, Store, StoredSession,
@@ -11,7 +11,7 @@ use renown_store::{
 use serde_json::Value;
 
 use crate::support::{
-    Scratch, TestClock, at, behind_the_back, default_org, evaluations, event, open, verify, wait,
+    Scratch, TestClock, at, behind_the_back, clock_of, default_org, evaluations, event, open, verify, wait,
 };
 use crate::telemetry::{batch, call, logs, prompt, tool, unknown};
 
@@ -45,7 +45,7 @@ fn closed(store: &Sqlite) -> Vec<String> {
 
 #[test]
 fn a_session_is_over_after_30_minutes_by_its_own_time_and_5_quiet_seconds() {
-    let (scratch, clock) = (Scratch::new("over"), TestClock::at_noon());
+    let (scratch, clock) = (Scratch::new(), TestClock::at_noon());
     let store = open(scratch.path(), &clock);
     // The time of the last event, and when the session is over. Both are relative to noon, when everything arrives.
     for (session, last, over) in [
@@ -56,7 +56,7 @@ fn a_session_is_over_after_30_minutes_by_its_own_time_and_5_quiet_seconds() {
         ("nearly over", -30 * MINUTE + 4000, 5000),
     ] {
         clock.set(0);
-        let scratch = Scratch::new("over-one");
+        let scratch = Scratch::new();
         let store = &*open(scratch.path(), &clock);
         send(store, "a", &[tool(session, 1, last - 1000, "Edit", true), prompt(session, 2, last)]);
         clock.set(over - 1);
@@ -88,7 +88,7 @@ fn a_session_is_over_after_30_minutes_by_its_own_time_and_5_quiet_seconds() {
 
 #[test]
 fn a_late_record_opens_a_closed_session_and_a_repeat_does_not() {
-    let (scratch, clock) = (Scratch::new("late"), TestClock::at_noon());
+    let (scratch, clock) = (Scratch::new(), TestClock::at_noon());
     let mut store = open(scratch.path(), &clock);
     let first = [prompt("s", 1, -120 * MINUTE), tool("s", 2, -119 * MINUTE, "Edit", true)];
     assert_eq!(send(&store, "a", &first).facts, 2);
@@ -117,7 +117,7 @@ fn a_late_record_opens_a_closed_session_and_a_repeat_does_not() {
 
 #[test]
 fn the_event_of_a_session_moves_with_its_agent() {
-    let (scratch, clock) = (Scratch::new("moves"), TestClock::at_noon());
+    let (scratch, clock) = (Scratch::new(), TestClock::at_noon());
     let store = open(scratch.path(), &clock);
     let anonymous = batch(&serde_json::json!({"resourceLogs": [{"scopeLogs": [{"logRecords":
         [prompt("s", 1, -60 * MINUTE), tool("s", 2, -59 * MINUTE, "Edit", true)]}]}]}));
@@ -153,7 +153,7 @@ fn the_event_of_a_session_moves_with_its_agent() {
 
 #[test]
 fn a_client_cannot_send_the_event_of_a_session() {
-    let (scratch, clock) = (Scratch::new("bridge"), TestClock::at_noon());
+    let (scratch, clock) = (Scratch::new(), TestClock::at_noon());
     let store = open(scratch.path(), &clock);
     let identity = identity_of(&default_org(), &"a".parse().unwrap());
     let mut forged = event("a", 1, 0);
@@ -186,7 +186,7 @@ fn derived_data_of_sessions_is_verified_and_repaired() {
         "UPDATE sessions SET event = NULL WHERE session_id = 's'",
     ];
     for damage in damages {
-        let (scratch, clock) = (Scratch::new("compared"), TestClock::at_noon());
+        let (scratch, clock) = (Scratch::new(), TestClock::at_noon());
         let store = open(scratch.path(), &clock);
         send(&store, "a", &[prompt("s", 1, -60 * MINUTE), tool("s", 2, -59 * MINUTE, "Edit", true)]);
         send(&store, "a", &[call("other", 1, 0, "0.05"), tool("other", 2, 0, "Edit", true)]);
@@ -194,7 +194,7 @@ fn derived_data_of_sessions_is_verified_and_repaired() {
         closed(&store);
         drop(store);
         verify(scratch.path()).unwrap();
-        let database = behind_the_back(&scratch.database());
+        let database = behind_the_back(&scratch.join(FILE));
         assert!(database.execute(damage, []).unwrap() > 0, "{damage}");
         drop(database);
         let difference = verify(scratch.path()).expect_err(damage);
@@ -208,15 +208,15 @@ fn derived_data_of_sessions_is_verified_and_repaired() {
 
 /// Checks that one session is left, and that the whole file does not contain the word "doomed".
 fn doomed_are_gone(scratch: &Scratch) {
-    clean(&scratch.database(), "a test", &TestClock::at_noon().clock()).unwrap();
+    clean(&scratch.join(FILE), "a test", &clock_of(&TestClock::at_noon())).unwrap();
     assert_eq!(verify(scratch.path()).unwrap().sessions, 1);
-    let bytes = std::fs::read(scratch.database()).unwrap();
+    let bytes = std::fs::read(scratch.join(FILE)).unwrap();
     assert!(!bytes.windows(6).any(|found| found == b"doomed"), "not a byte");
 }
 
 #[test]
 fn sessions_of_an_erased_agent_are_deleted_and_their_ids_are_free() {
-    let (scratch, clock) = (Scratch::new("erased-sessions"), TestClock::at_noon());
+    let (scratch, clock) = (Scratch::new(), TestClock::at_noon());
     let store = open(scratch.path(), &clock);
     let many: Vec<Value> =
         (0..1300).map(|number| tool("doomed-session", number, -60 * MINUTE, "doomed-tool", true)).collect();
@@ -241,7 +241,7 @@ fn sessions_of_an_erased_agent_are_deleted_and_their_ids_are_free() {
 
 #[test]
 fn retention_deletes_sessions_but_not_their_events() {
-    let (scratch, clock) = (Scratch::new("old-sessions"), TestClock::at_noon());
+    let (scratch, clock) = (Scratch::new(), TestClock::at_noon());
     let store = open(scratch.path(), &clock);
     send(&store, "a", &[tool("old", 1, -60 * MINUTE, "Edit", true)]);
     send(&store, "a", &[tool("open", 1, 20 * 24 * 60 * MINUTE, "Edit", true)]);
@@ -256,14 +256,14 @@ fn retention_deletes_sessions_but_not_their_events() {
     assert_eq!(deltas(&store, "a"), [300_000]);
     drop(store);
     verify(scratch.path()).unwrap();
-    let database = rusqlite::Connection::open(scratch.database()).unwrap();
+    let database = rusqlite::Connection::open(scratch.join(FILE)).unwrap();
     let left: i64 = database.query_row("SELECT count(*) FROM session_records", [], |row| row.get(0)).unwrap();
     assert_eq!(left, 2);
 }
 
 #[test]
 fn beyond_100_000_open_sessions_the_longest_idle_one_is_closed() {
-    let (scratch, clock) = (Scratch::new("many-open"), TestClock::at_noon());
+    let (scratch, clock) = (Scratch::new(), TestClock::at_noon());
     let store = open(scratch.path(), &clock);
     let open_at = |from: usize, to: usize, ms: i64| {
         for first in (from..to).step_by(5000) {
@@ -301,7 +301,7 @@ fn beyond_100_000_open_sessions_the_longest_idle_one_is_closed() {
 
 #[test]
 fn times_of_sessions_do_not_go_back_over_a_restart() {
-    let (scratch, clock) = (Scratch::new("session-times"), TestClock::at_noon());
+    let (scratch, clock) = (Scratch::new(), TestClock::at_noon());
     let store = open(scratch.path(), &clock);
     let seen = |store: &Sqlite, agent: &str| {
         wait(store.agent(&default_org(), &agent.parse().unwrap())).unwrap().unwrap().last_seen
@@ -319,7 +319,7 @@ fn times_of_sessions_do_not_go_back_over_a_restart() {
 
 #[test]
 fn times_do_not_go_back_before_the_end_of_a_session_over_a_restart() {
-    let (scratch, clock) = (Scratch::new("session-end"), TestClock::at_noon());
+    let (scratch, clock) = (Scratch::new(), TestClock::at_noon());
     let store = open(scratch.path(), &clock);
     send(&store, "a", &[unknown("s", 1, 0)]);
     clock.set(40 * MINUTE);
@@ -338,7 +338,7 @@ fn times_do_not_go_back_before_the_end_of_a_session_over_a_restart() {
 
 #[test]
 fn an_erased_agent_is_no_longer_named_in_the_sessions_of_others() {
-    let (scratch, clock) = (Scratch::new("named"), TestClock::at_noon());
+    let (scratch, clock) = (Scratch::new(), TestClock::at_noon());
     let store = open(scratch.path(), &clock);
     let erase = |agent: &str| wait(store.erase(&default_org(), &agent.parse().unwrap())).unwrap();
     let delete_some = || while wait(store.delete_some(Retention::default())).unwrap() {};
@@ -375,7 +375,7 @@ fn an_erased_agent_is_no_longer_named_in_the_sessions_of_others() {
 
 #[test]
 fn a_session_from_the_future_is_not_listed_before_all_others() {
-    let (scratch, clock) = (Scratch::new("future"), TestClock::at_noon());
+    let (scratch, clock) = (Scratch::new(), TestClock::at_noon());
     let store = open(scratch.path(), &clock);
     send(&store, "a", &[prompt("ahead", 1, 3650 * 24 * 60 * MINUTE)]);
     clock.turn(2000);

@@ -2,7 +2,7 @@
 
 use renown_core::session_metrics::{Signals, Trace};
 use renown_core::units::Unit;
-use renown_store::sqlite::{Reader, Sqlite};
+use renown_store::sqlite::{FILE, Reader, Sqlite};
 use renown_store::{NewSignals, NewTrace, SessionQuery, SessionStore, SessionSummary, StoredSession};
 use serde_json::Value;
 
@@ -36,7 +36,7 @@ fn listed(store: &Sqlite) -> Vec<StoredSession> {
 
 /// Returns whether the summary of a session is stored, and whether its derived traces are.
 fn is_stored(scratch: &Scratch, session: &str) -> (bool, bool) {
-    let database = rusqlite::Connection::open(scratch.database()).unwrap();
+    let database = rusqlite::Connection::open(scratch.join(FILE)).unwrap();
     let select =
         "SELECT trace_count IS NOT NULL, substr(folded, 1, 2) <> x'0101' FROM sessions WHERE session_id = ?1";
     database.query_row(select, [session], |row| Ok((row.get(0)?, row.get(1)?))).unwrap()
@@ -44,7 +44,7 @@ fn is_stored(scratch: &Scratch, session: &str) -> (bool, bool) {
 
 #[test]
 fn sent_and_derived_traces_give_one_summary_in_any_order() {
-    let (scratch, clock) = (Scratch::new("summary-merge"), TestClock::at_noon());
+    let (scratch, clock) = (Scratch::new(), TestClock::at_noon());
     let store = open(scratch.path(), &clock);
     let records = |session: &str| {
         [prompt(session, 1, 0), tool(session, 2, 10, "Edit", false), call(session, 3, 20, "0.5")]
@@ -71,7 +71,7 @@ fn sent_and_derived_traces_give_one_summary_in_any_order() {
 
 #[test]
 fn a_session_that_is_too_large_to_rebuild_with_every_write_has_no_summary_for_a_while() {
-    let (scratch, clock) = (Scratch::new("summary-stale"), TestClock::at_noon());
+    let (scratch, clock) = (Scratch::new(), TestClock::at_noon());
     let mut store = open(scratch.path(), &clock);
     let many = |from: u32, to: u32| -> Vec<Value> {
         (from..to)
@@ -129,7 +129,7 @@ fn every_column_is_verified_and_repaired() {
         ("cost_nano = NULL", "its cost in nano-dollars is stored as None, the evidence gives Some(50000000)"),
         ("performance = performance + 1", "its performance in tenths"),
     ];
-    let (scratch, clock) = (Scratch::new("summary-damaged"), TestClock::at_noon());
+    let (scratch, clock) = (Scratch::new(), TestClock::at_noon());
     let store = open(scratch.path(), &clock);
     send(&store, &[prompt("s", 1, 0), tool("s", 2, 10, "Edit", false), call("s", 3, 20, "0.05")]);
     send(&store, &[prompt("other", 1, 0), prompt("other", 2, 5)]);
@@ -138,7 +138,7 @@ fn every_column_is_verified_and_repaired() {
     drop(store);
     for (damage, name) in damages {
         verify(scratch.path()).unwrap();
-        let database = behind_the_back(&scratch.database());
+        let database = behind_the_back(&scratch.join(FILE));
         let damage = format!("UPDATE sessions SET {damage} WHERE session_id = 's'");
         assert_eq!(database.execute(&damage, []).unwrap(), 1);
         drop(database);
@@ -155,13 +155,13 @@ fn every_column_is_verified_and_repaired() {
 
 #[test]
 fn stale_traces_are_not_damage_and_are_repaired() {
-    let (scratch, clock) = (Scratch::new("summary-repair"), TestClock::at_noon());
+    let (scratch, clock) = (Scratch::new(), TestClock::at_noon());
     let store = open(scratch.path(), &clock);
     send(&store, &[prompt("s", 1, 0), tool("s", 2, 10, "Edit", false)]);
     drop(store);
     let stale = "UPDATE sessions SET folded = x'010101', trace_count = NULL, reliability = NULL, reliability_traces = NULL, \
                  flagged_traces = NULL, consistency = NULL, consistency_traces = NULL";
-    assert_eq!(behind_the_back(&scratch.database()).execute(stale, []).unwrap(), 1);
+    assert_eq!(behind_the_back(&scratch.join(FILE)).execute(stale, []).unwrap(), 1);
     verify(scratch.path()).unwrap();
     let store = open(scratch.path(), &clock);
     assert_eq!(listed(&store)[0].summary.trace_count, 1, "computed from its records");

@@ -1,11 +1,8 @@
-//! Shared by the tests: a directory that is removed at the end, a clock that can be set, short ways to make
-//! evidence.
+//! Shared by the tests: what the tests of all crates share, and short ways to make evidence.
 
 use std::collections::BTreeMap;
-use std::future::Future;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicI64, AtomicUsize, Ordering};
 
 use renown_core::identity::{Category, Event, Reference, ScoreDelta, identity_of};
 use renown_core::ids::{AgentId, OrgId};
@@ -16,93 +13,23 @@ use renown_store::{
     Clock, ClockError, EvaluationQuery, NewEvaluation, NewEvaluationId, NewKey, NewReputationEvent, NewRun,
     RequestKey, Store,
 };
+pub(crate) use renown_testing::{NOON_MS, Rng, Scratch, TestClock, until, wait};
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags};
 use uuid::Uuid;
 
-/// A new and empty directory that is removed when the test ends, whether it passes or not.
-pub(crate) struct Scratch(PathBuf);
-
-impl Scratch {
-    pub(crate) fn new(name: &str) -> Self {
-        static COUNT: AtomicUsize = AtomicUsize::new(0);
-        let count = COUNT.fetch_add(1, Ordering::Relaxed);
-        let name = format!("store-{name}-{}-{count}", std::process::id());
-        let dir = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
-        std::fs::create_dir_all(&dir).unwrap();
-        Self(dir)
-    }
-
-    pub(crate) fn path(&self) -> &Path {
-        &self.0
-    }
-
-    /// Returns the database of this data directory.
-    pub(crate) fn database(&self) -> PathBuf {
-        self.0.join(FILE)
-    }
-
-    /// Returns the names of its files, sorted.
-    pub(crate) fn names(&self) -> Vec<String> {
-        let entries = std::fs::read_dir(&self.0).unwrap();
-        let mut names: Vec<String> =
-            entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
-        names.sort();
-        names
-    }
-}
-
-impl Drop for Scratch {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_dir_all(&self.0);
-    }
-}
-
-/// A clock that does not move until it is set.
-#[derive(Clone)]
-pub(crate) struct TestClock(Arc<AtomicI64>);
-
-/// The time at which the clocks of the tests begin, in milliseconds: 2026-11-15T12:00:00Z.
-pub(crate) const NOON: i64 = 1_794_744_000_000;
-
-/// The value of a clock that cannot be right.
-const BROKEN: i64 = i64::MIN;
-
-impl TestClock {
-    pub(crate) fn at_noon() -> Self {
-        Self(Arc::new(AtomicI64::new(NOON)))
-    }
-
-    pub(crate) fn set(&self, after_noon_ms: i64) {
-        self.0.store(NOON + after_noon_ms, Ordering::Relaxed);
-    }
-
-    /// Makes the clock show a time that cannot be right, until it is set.
-    pub(crate) fn fail(&self) {
-        self.0.store(BROKEN, Ordering::Relaxed);
-    }
-
-    pub(crate) fn turn(&self, by_ms: i64) {
-        self.0.fetch_add(by_ms, Ordering::Relaxed);
-    }
-
-    pub(crate) fn clock(&self) -> Clock {
-        let millis = Arc::clone(&self.0);
-        Arc::new(move || match millis.load(Ordering::Relaxed) {
-            BROKEN => Err(ClockError::new(0)),
-            millis => Ok(Timestamp::from_millis(millis).unwrap()),
-        })
-    }
+/// Returns the clock of a test as the clock of a store.
+pub(crate) fn clock_of(clock: &TestClock) -> Clock {
+    let clock = clock.clone();
+    Arc::new(move || {
+        let millis = clock.millis().ok_or(ClockError::new(0))?;
+        Ok(Timestamp::from_millis(millis).unwrap())
+    })
 }
 
 /// Returns the time this many milliseconds after noon.
 pub(crate) fn at(after_noon_ms: i64) -> Timestamp {
-    Timestamp::from_millis(NOON + after_noon_ms).unwrap()
-}
-
-/// Waits for a reply.
-pub(crate) fn wait<T>(reply: impl Future<Output = T>) -> T {
-    tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(reply)
+    Timestamp::from_millis(NOON_MS + after_noon_ms).unwrap()
 }
 
 /// Returns the organization that always exists.
@@ -182,7 +109,7 @@ pub(crate) fn ids(store: &dyn Store, org: &OrgId) -> Vec<String> {
 
 /// Opens a data directory.
 pub(crate) fn open(dir: &Path, clock: &TestClock) -> Arc<Sqlite> {
-    Arc::new(Sqlite::open(dir, "a test", clock.clock()).unwrap())
+    Arc::new(Sqlite::open(dir, "a test", clock_of(clock)).unwrap())
 }
 
 /// Copies what a killed process would leave: the database and its log.
@@ -204,9 +131,7 @@ pub(crate) fn behind_the_back(database: &Path) -> Connection {
 pub(crate) fn wait_clean(dir: &Path) {
     let database = Connection::open_with_flags(dir.join(FILE), OpenFlags::SQLITE_OPEN_READ_ONLY).unwrap();
     let unclean = "SELECT count(*) FROM tombstones WHERE clean_at IS NULL";
-    while database.query_row(unclean, [], |row| row.get::<_, i64>(0)).unwrap() > 0 {
-        std::thread::yield_now();
-    }
+    until(|| database.query_row(unclean, [], |row| row.get::<_, i64>(0)).unwrap() == 0);
 }
 
 /// Returns how many times a text is in the files of a data directory.

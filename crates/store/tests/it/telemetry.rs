@@ -5,7 +5,7 @@ use renown_telemetry::json;
 use renown_telemetry::prices::Prices;
 use serde_json::{Value, json};
 
-use crate::support::NOON;
+use crate::support::NOON_MS;
 
 /// Decodes an OTLP object to a batch.
 pub(crate) fn batch(line: &Value) -> Batch {
@@ -28,7 +28,7 @@ fn attribute(key: &str, value: &str) -> Value {
 }
 
 fn nanos(after_noon_ms: i64) -> String {
-    ((NOON + after_noon_ms) * 1_000_000).to_string()
+    ((NOON_MS + after_noon_ms) * 1_000_000).to_string()
 }
 
 /// Makes a log record. `number` distinguishes it from others.

@@ -23,9 +23,8 @@ use renown_store::{
 };
 use serde_json::{Value, json};
 
-use crate::rng::Rng;
 use crate::support::{
-    Scratch, TestClock, at, default_org, evaluation, event, key, open, request_key, run, verify, wait,
+    Rng, Scratch, TestClock, at, default_org, evaluation, event, key, open, request_key, run, verify, wait,
 };
 use crate::telemetry::{batch, call, logs, prompt, spans, tool};
 
@@ -40,7 +39,7 @@ fn fixture(version: i64, extension: &str) -> PathBuf {
 /// and one without any; keys, and a reply that is kept for retries; runs in two workspaces; reputation events;
 /// sessions, one of them closed; an erased agent, and a public one.
 fn write(store: &dyn Store, clock: &TestClock) {
-    let mut rng = Rng(1);
+    let mut rng = Rng::new(1);
     let other: OrgId = "other".parse().unwrap();
     let agent = OrgSettings { latency_source: LatencySource::Agent };
     wait(store.set_settings(&default_org(), agent)).unwrap();
@@ -232,7 +231,7 @@ fn describe_identity(store: &dyn Store, org: &OrgId) -> Value {
 
 /// Makes the fixture of this version, if it does not exist.
 fn make_missing() {
-    let scratch = Scratch::new("fixture");
+    let scratch = Scratch::new();
     let clock = TestClock::at_noon();
     let store = open(scratch.path(), &clock);
     write(&*store, &clock);
@@ -253,8 +252,8 @@ fn databases_of_all_versions_answer_as_before() {
         make_missing();
     }
     for version in VERSIONS {
-        let scratch = Scratch::new("upgrade");
-        fs::copy(fixture(version, "db"), scratch.database()).unwrap();
+        let scratch = Scratch::new();
+        fs::copy(fixture(version, "db"), scratch.join(FILE)).unwrap();
         let clock = TestClock::at_noon();
         let store = open(scratch.path(), &clock);
         let expected: Value = serde_json::from_slice(&fs::read(fixture(version, "json")).unwrap()).unwrap();

@@ -21,7 +21,7 @@ fn counts(store: &dyn Store) -> Vec<u64> {
 
 #[test]
 fn one_batch_may_touch_more_agents_than_are_cached() {
-    let scratch = Scratch::new("windows-batch");
+    let scratch = Scratch::new();
     let store = open(scratch.path(), &TestClock::at_noon());
     for (name, each) in [("first", 1), ("second", 2)] {
         let outcomes = wait(store.append(&default_org(), round(name), None)).unwrap();
@@ -38,7 +38,7 @@ fn one_batch_may_touch_more_agents_than_are_cached() {
 #[test]
 fn a_window_is_correct_however_it_fills() {
     for sizes in [&[1200][..], &[499, 1, 1, 1], &[450, 100, 100], &[500, 2], &[30; 40], &[1, 700, 3]] {
-        let scratch = Scratch::new("windows-fill");
+        let scratch = Scratch::new();
         let clock = TestClock::at_noon();
         let mut store = open(scratch.path(), &clock);
         let (mut window, mut number) = (Window::default(), 0);
@@ -74,7 +74,7 @@ fn a_window_is_correct_however_it_fills() {
 /// across batches and for another agent, agents that repeat, and agents that a batch adds.
 #[test]
 fn a_batch_gives_the_same_results_as_its_evaluations_one_by_one() {
-    let (together, apart) = (Scratch::new("windows-group"), Scratch::new("windows-single"));
+    let (together, apart) = (Scratch::new(), Scratch::new());
     let clock = TestClock::at_noon();
     let (of_batches, of_singles) = (open(together.path(), &clock), open(apart.path(), &clock));
     let named = |agent: usize, id: usize| {
@@ -116,7 +116,7 @@ fn a_batch_gives_the_same_results_as_its_evaluations_one_by_one() {
 
 #[test]
 fn an_evicted_agent_continues_with_its_window() {
-    let scratch = Scratch::new("windows-evicted");
+    let scratch = Scratch::new();
     let store = open(scratch.path(), &TestClock::at_noon());
     for (name, each) in [("first", 1), ("second", 2)] {
         for batch in round(name).chunks(1000) {

@@ -10,13 +10,13 @@ use std::{env, fs};
 
 use renown_telemetry::ledger::Session;
 use renown_telemetry::stored::encode;
+use renown_testing::Rng;
 
 use crate::batch_of;
 use crate::events::{EVENTS, SPANS};
 use crate::json::{Spelling, line};
 use crate::model::{Requirement, record_of};
 use crate::protobuf::bodies;
-use crate::rng::Rng;
 
 const FOLDER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fuzz/corpus");
 
@@ -96,15 +96,15 @@ fn seeds() -> Vec<(String, Vec<u8>)> {
     let mut seeds = Vec::new();
     let events = EVENTS.iter().map(|event| (event, true)).chain(SPANS.iter().map(|event| (event, false)));
     for ((event, is_log), number) in events.zip(1..) {
-        let record = record_of(event, is_log, &mut Rng(number), number, Requirement::Anything);
+        let record = record_of(event, is_log, &mut Rng::new(number), number, Requirement::Anything);
         let name = format!("{number:02}-{}{}", event.prefix, event.name.replace(' ', "-"));
         // Every second one in an unusual spelling.
         let spelling = if number % 2 == 0 { Spelling::Any } else { Spelling::Usual };
         let list = [record];
-        let text = line(&list, spelling, &mut Rng(number));
+        let text = line(&list, spelling, &mut Rng::new(number));
         seeds.extend(stored(&text).map(|(what, bytes)| (format!("stored/{name}-{what}"), bytes)));
         seeds.push((format!("json/{name}"), text.into_bytes()));
-        for (_, body) in bodies(&list, &mut Rng(number)) {
+        for (_, body) in bodies(&list, &mut Rng::new(number)) {
             seeds.push((format!("protobuf/{name}"), body));
         }
     }

@@ -3,7 +3,6 @@
 use std::fmt::{Display, Write};
 
 use crate::model::{Attributes, Encoded, Record, Shape, Value};
-use crate::rng::Rng;
 
 /// The spelling of lines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,6 +23,7 @@ enum Tree {
 }
 
 use Tree::{Array, Object, Raw, Text};
+use renown_testing::Rng;
 
 /// Splits the records into lines at random positions. Neighbors with the same resource and scope may share them.
 pub(crate) fn lines(records: &[Record], spelling: Spelling, rng: &mut Rng) -> Vec<String> {

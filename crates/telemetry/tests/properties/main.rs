@@ -16,7 +16,6 @@ mod model;
 mod privacy;
 mod protobuf;
 mod reference;
-mod rng;
 mod traces;
 
 use proptest::collection::vec;
@@ -29,11 +28,11 @@ use renown_telemetry::json as reader;
 use renown_telemetry::ledger::{Ledger, Session, TimeRange};
 use renown_telemetry::prices::{Price, Prices};
 use renown_telemetry::protobuf as bodies_reader;
+use renown_testing::Rng;
 
 use crate::json::{Spelling, line, lines};
 use crate::model::{Record, Requirement, records};
 use crate::protobuf::bodies;
-use crate::rng::Rng;
 
 /// Configures a fixed seed, so that a failure is caused by a change and not by chance.
 fn config(cases: u32) -> ProptestConfig {
@@ -118,7 +117,7 @@ proptest! {
     fn spelling_encoding_order_and_batches_change_nothing(
         list in any_records(Requirement::Anything), seed in any::<u64>()
     ) {
-        let rng = &mut Rng(seed);
+        let rng = &mut Rng::new(seed);
         let usual = results(&ledger_of(&lines(&list, Spelling::Usual, rng)));
         prop_assert_eq!(usual.account.records, list.len() as u64);
         same(&usual, &results(&ledger_of(&lines(&list, Spelling::Any, rng))), "spelling")?;
@@ -143,7 +142,7 @@ proptest! {
 
     #[test]
     fn repeated_records_count_once(list in any_records(Requirement::Distinct), seed in any::<u64>()) {
-        let rng = &mut Rng(seed);
+        let rng = &mut Rng::new(seed);
         let first = batch_of(&lines(&list, Spelling::Usual, rng));
         let mut ledger = Ledger::new(TimeRange::default());
         ledger.fold(&first).unwrap();
@@ -173,7 +172,7 @@ proptest! {
 
     #[test]
     fn reading_in_parts_of_any_size_equals_reading_at_once(list in any_records(Requirement::Anything), seed in any::<u64>()) {
-        let rng = &mut Rng(seed);
+        let rng = &mut Rng::new(seed);
         let line = line(&list, Spelling::Any, rng);
         let whole = batch_of(std::slice::from_ref(&line));
         for records_max in [0, 1, 2, 7, list.len().max(1), list.len() + 1] {
@@ -214,7 +213,7 @@ proptest! {
     fn a_truncated_line_does_not_change_the_batch(
         seeds in vec(any::<u64>(), 3..7), spelling in prop::sample::select(vec![Spelling::Usual, Spelling::Any])
     ) {
-        let rng = &mut Rng(seeds[0]);
+        let rng = &mut Rng::new(seeds[0]);
         let list = records(&seeds, Requirement::Anything);
         let (before, cut, after) = (&list[..1], &list[1..3.min(list.len())], &list[2..]);
         let [before, cut, after] = [before, cut, after].map(|records| line(records, spelling, rng));
@@ -238,7 +237,7 @@ proptest! {
 
     #[test]
     fn a_truncated_body_does_not_change_the_batch_or_is_a_valid_request(seeds in vec(any::<u64>(), 1..4)) {
-        let rng = &mut Rng(seeds[0]);
+        let rng = &mut Rng::new(seeds[0]);
         for (signal, body) in bodies(&records(&seeds, Requirement::Anything), rng) {
             let mut batch = Batch::default();
             for end in 0..=body.len() {

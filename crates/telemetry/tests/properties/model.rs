@@ -4,8 +4,9 @@
 
 use std::fmt;
 
+use renown_testing::Rng;
+
 use crate::events::{EVENTS, Event, Kind, SPANS};
-use crate::rng::Rng;
 
 /// The meaning of an attribute's value.
 #[derive(Clone, Debug, PartialEq)]
@@ -144,7 +145,7 @@ pub(crate) enum Requirement {
 pub(crate) fn records(seeds: &[u64], requirement: Requirement) -> Vec<Record> {
     // The number of a record depends only on its seed, so that it stays the same when other records are removed.
     let number = |seed: u64| 1 + seed % (1 << 31);
-    seeds.iter().map(|seed| record(&mut Rng(*seed), number(*seed), requirement)).collect()
+    seeds.iter().map(|seed| record(&mut Rng::new(*seed), number(*seed), requirement)).collect()
 }
 
 fn record(rng: &mut Rng, number: u64, requirement: Requirement) -> Record {

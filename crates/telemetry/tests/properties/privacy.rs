@@ -5,10 +5,10 @@ use proptest::prelude::*;
 
 use crate::json::{Spelling, lines};
 use crate::model::{Encoded, Record, Requirement, Shape, Value, records};
-use crate::rng::Rng;
 use crate::{batch_of, bodies, config, ledger_of, prices, results, same};
 use renown_telemetry::facts::Batch;
 use renown_telemetry::ledger::{Ledger, TimeRange};
+use renown_testing::Rng;
 
 const SECRET: &str = "SeCrEt-5f1d";
 
@@ -76,7 +76,7 @@ proptest! {
 
     #[test]
     fn other_attributes_are_neither_used_nor_stored(seeds in vec(any::<u64>(), 0..60), seed in any::<u64>()) {
-        let rng = &mut Rng(seed);
+        let rng = &mut Rng::new(seed);
         let list = records(&seeds, Requirement::Anything);
         let plain = results(&ledger_of(&lines(&list, Spelling::Usual, rng)));
         let more = with_others(&list, rng);

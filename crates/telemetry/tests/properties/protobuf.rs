@@ -11,9 +11,9 @@ use opentelemetry_proto::tonic::resource::v1::Resource;
 use opentelemetry_proto::tonic::trace::v1::{ResourceSpans, ScopeSpans, Span, Status};
 use prost::Message;
 use renown_telemetry::facts::Signal;
+use renown_testing::Rng;
 
 use crate::model::{Attributes, Encoded, Record, Shape, Value};
-use crate::rng::Rng;
 
 /// Splits the records into request bodies at random positions. Logs and spans are in separate bodies.
 pub(crate) fn bodies(records: &[Record], rng: &mut Rng) -> Vec<(Signal, Vec<u8>)> {

@@ -9,9 +9,9 @@ use serde_json::Value;
 use crate::config;
 use crate::json::{Spelling, lines};
 use crate::model::{Requirement, records};
-use crate::rng::Rng;
 use crate::{batch_of, ledger_of};
 use renown_telemetry::facts::{Cost, Fact};
+use renown_testing::Rng;
 
 /// Sums over one session.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -230,7 +230,7 @@ proptest! {
 
     #[test]
     fn a_naive_reader_finds_the_same_sums(seeds in vec(any::<u64>(), 0..60), seed in any::<u64>()) {
-        let lines = lines(&records(&seeds, Requirement::ClaudeCode), Spelling::Usual, &mut Rng(seed));
+        let lines = lines(&records(&seeds, Requirement::ClaudeCode), Spelling::Usual, &mut Rng::new(seed));
         let ledger = ledger_of(&lines);
         let batch = batch_of(&lines);
         let expected = sums(&lines);

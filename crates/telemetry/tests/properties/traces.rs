@@ -7,9 +7,9 @@ use renown_telemetry::derived::{self, FoldedTraces, TraceRebuilder};
 use renown_telemetry::dialect::Agent;
 use renown_telemetry::facts::{Fact, Fingerprint, RecordOrigin, Signal, Sourced};
 use renown_telemetry::stored::StoredRecord;
+use renown_testing::Rng;
 
 use crate::config;
-use crate::rng::Rng;
 
 fn fact(rng: &mut Rng) -> Fact<&'static str> {
     match rng.below(10) {
@@ -70,7 +70,7 @@ proptest! {
         count in 0_usize..250, seed in any::<u64>(), disorder in prop::sample::select(vec![0, 3, 12, 60, 300]), late in 0_usize..4,
         cuts in vec(0_usize..250, 0..6)
     ) {
-        let rng = &mut Rng(seed);
+        let rng = &mut Rng::new(seed);
         let mut records = records(count, rng);
         arrange(&mut records, disorder, late, rng);
         let (mut folded, mut rebuilder) = (FoldedTraces::default(), TraceRebuilder::default());

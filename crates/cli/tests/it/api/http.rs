@@ -2,12 +2,9 @@
 
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpStream};
-use std::time::Duration;
 
+use renown_testing::PATIENCE;
 use serde_json::Value;
-
-/// Deadline of every reply.
-const PATIENCE: Duration = Duration::from_mins(1);
 
 /// A request.
 #[derive(Clone, Debug)]

@@ -1,9 +1,12 @@
 //! Does the log never contain what a client sends, at any level?
 
 use std::process::{Command, Stdio};
+use std::sync::Arc;
+
+use renown_testing::Scratch;
 
 use super::http::Request;
-use super::server::{Server, scratch};
+use super::server::Server;
 
 /// A marker for private data.
 const MARKER: &str = "xyzzyMARKERxyzzy";
@@ -47,7 +50,7 @@ fn requests(server: &Server) -> Vec<Request> {
 #[test]
 fn no_level_logs_what_a_client_sent() {
     for level in ["error", "warn", "info", "debug", "trace"] {
-        let server = Server::start_with(scratch(), &[("RENOWN_LOG", level)]);
+        let server = Server::start_with(Arc::new(Scratch::new()), &[("RENOWN_LOG", level)]);
         for request in requests(&server) {
             let reply = server.send(&request);
             assert!(reply.status < 500, "{request:?}: {}", reply.text());

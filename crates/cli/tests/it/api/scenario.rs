@@ -3,13 +3,15 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
+use renown_testing::Scratch;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::http::Request;
 use super::matching::{Variables, check, fill};
-use super::server::{Server, scratch};
+use super::server::Server;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -176,7 +178,7 @@ fn run(path: &Path) -> Vec<String> {
     let scenario: Scenario = serde_json::from_str(&text).unwrap_or_else(|error| panic!("{name}: {error}"));
     let settings: Vec<(&str, &str)> =
         scenario.settings.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
-    let server = Server::start_with(scratch(), &settings);
+    let server = Server::start_with(Arc::new(Scratch::new()), &settings);
     let mut keys = BTreeMap::from([
         ("publishable".to_owned(), server.publishable.clone()),
         ("secret".to_owned(), server.secret.clone()),

@@ -3,10 +3,10 @@
 use std::fs::{self, File};
 use std::io::{BufRead, BufReader, Read};
 use std::net::SocketAddr;
-use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdout, Command, ExitStatus, Stdio};
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::Arc;
 
+use renown_testing::Scratch;
 use rustix::process::{Pid, Signal, kill_process};
 
 use super::http::{Reply, Request, send};
@@ -16,21 +16,10 @@ pub(super) struct Server {
     child: Child,
     stdout: BufReader<ChildStdout>,
     pub(super) address: SocketAddr,
-    pub(super) data: PathBuf,
+    pub(super) data: Arc<Scratch>,
     /// The keys of the first start; empty on later starts.
     pub(super) publishable: String,
     pub(super) secret: String,
-}
-
-/// Returns a new, empty directory.
-pub(super) fn scratch() -> PathBuf {
-    static COUNT: AtomicU32 = AtomicU32::new(0);
-    let count = COUNT.fetch_add(1, Ordering::Relaxed);
-    let name = format!("api-{}-{count}", std::process::id());
-    let dir = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
-    let _ = fs::remove_dir_all(&dir);
-    fs::create_dir_all(&dir).unwrap();
-    dir
 }
 
 /// Returns the program, without the developer's settings.
@@ -50,15 +39,15 @@ pub(super) fn program() -> Command {
 impl Server {
     /// Starts a server on a new data directory.
     pub(super) fn start() -> Self {
-        Self::start_with(scratch(), &[])
+        Self::start_with(Arc::new(Scratch::new()), &[])
     }
 
     /// Starts a server on a data directory, with these variables. It logs to the file `log` in that directory.
-    pub(super) fn start_with(data: PathBuf, variables: &[(&str, &str)]) -> Self {
+    pub(super) fn start_with(data: Arc<Scratch>, variables: &[(&str, &str)]) -> Self {
         let log = File::options().create(true).append(true).open(data.join("log")).unwrap();
         let mut child = program()
             .args(["serve", "--listen", "127.0.0.1:0", "--data"])
-            .arg(&data)
+            .arg(data.path())
             .envs(variables.iter().copied())
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
@@ -69,7 +58,7 @@ impl Server {
         let mut line = || {
             let mut line = String::new();
             stdout.read_line(&mut line).unwrap();
-            assert!(!line.is_empty(), "the server ended, see {}", data.join("log").display());
+            assert!(!line.is_empty(), "the server ended: {}", fs::read_to_string(data.join("log")).unwrap());
             line
         };
         let first = !data.join("keys-shown").exists();
@@ -83,7 +72,7 @@ impl Server {
                 key.trim().clone_into(&mut secret);
             }
         }
-        fs::write(data.join("keys-shown"), "").unwrap();
+        data.write("keys-shown", "");
         Self { child, stdout, address, data, publishable, secret }
     }
 

@@ -1,5 +1,6 @@
 //! SIGTERM: is accepted work answered, is the exit clean, and are acknowledged writes there after a restart?
 
+use std::sync::Arc;
 use std::thread;
 
 use super::http::{Connection, Request};
@@ -8,7 +9,7 @@ use super::server::Server;
 #[test]
 fn acknowledged_writes_survive_a_restart() {
     let server = Server::start();
-    let (publishable, data) = (server.publishable.clone(), server.data.clone());
+    let (publishable, data) = (server.publishable.clone(), Arc::clone(&server.data));
     let (address, key) = (server.address, publishable.as_str());
     // Eight clients, each on its own connection, write until the server closes the connections.
     let acknowledged: u64 = thread::scope(|scope| {

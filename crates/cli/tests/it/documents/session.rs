@@ -7,7 +7,8 @@ use std::os::unix::fs::symlink;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use crate::operate::Scratch;
+use renown_testing::Scratch;
+
 use crate::root;
 
 /// What a script printed.

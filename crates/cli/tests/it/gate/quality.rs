@@ -1,9 +1,9 @@
 //! `renown gate --report`: its counts, its errors, and the figures of the gates on the labeled outputs of this repository.
 
 use renown_core::gates::{Choice, Engine, GateSettings, Place};
+use renown_testing::Scratch;
 use serde_json::{Value, json};
 
-use super::dir;
 use crate::{renown, root};
 
 #[test]
@@ -16,10 +16,10 @@ fn a_report_counts_by_gate_and_rule() {
     let presidio = r#"[{"full_text": "501800000009", "spans": [{"entity_type": "CREDIT_CARD", "entity_value": "501800000009"}]}]"#;
     let benign = r#"[{"prompt": "Can I ignore this?", "word_list": ["ignore"], "category": "a"}]"#;
     let config = "gate.quick = {kind = \"latency\", max_ms = 10}\ngate.pii.mode = \"observe\"\n";
-    let config = dir("report-config", &[("renown.toml", config)]).join("renown.toml");
+    let configured = Scratch::with(&[("renown.toml", config)]);
     let files = [("a.jsonl", own), ("b.json", presidio), ("c.json", benign), ("d.md", "# words"), (".e", "")];
-    let sets = dir("report", &files);
-    let (sets, config) = (sets.to_str().unwrap(), config.to_str().unwrap());
+    let sets = Scratch::with(&files);
+    let (sets, config) = (sets.path().to_str().unwrap(), &configured.at("renown.toml"));
     let run = renown(&["gate", "--report", sets, "--config", config], "");
     assert_eq!(
         (run.code, run.stdout.as_str(), run.stderr),
@@ -70,23 +70,20 @@ fn an_invalid_set_is_an_error_with_its_position() {
         ("label", line("pii", "pass") + &line("pii", "good"), "a.jsonl: line 2: label: \"good\", expected"),
         ("empty", String::new(), ": no labeled outputs for these gates"),
     ] {
-        let sets = dir(&format!("broken-{name}"), &[("a.jsonl", &text)]);
-        let run = renown(&["gate", "--report", sets.to_str().unwrap()], "");
+        let sets = Scratch::with(&[("a.jsonl", &text)]);
+        let run = renown(&["gate", "--report", &sets.at("")], "");
         assert_eq!((run.code, run.stdout.as_str()), (2, ""), "{name}");
         assert!(run.stderr.contains(error), "{name}: {}", run.stderr);
     }
     // The name of the configuration contains the prefix of an error of `--gates`.
-    let sets = dir("broken-config", &[("a.jsonl", &line("piii", "pass")), ("--gates: x.toml", "")]);
-    let config = sets.join("--gates: x.toml");
-    let run = renown(&["gate", "--report", sets.to_str().unwrap(), "--config", config.to_str().unwrap()], "");
+    let sets = Scratch::with(&[("a.jsonl", &line("piii", "pass")), ("--gates: x.toml", "")]);
+    let config = sets.at("--gates: x.toml");
+    let run = renown(&["gate", "--report", &sets.at(""), "--config", &config], "");
     assert!(run.stderr.contains("a.jsonl: line 1: gate: \"piii\" is not a gate"), "{run:?}");
-    let broken = dir(
-        "broken-option",
-        &[("a.jsonl", &line("pii", "pass")), ("--gates: y.toml", "[gate.pii]\nmail = 1\n")],
-    );
-    let config = broken.join("--gates: y.toml");
-    let run =
-        renown(&["gate", "--report", broken.to_str().unwrap(), "--config", config.to_str().unwrap()], "");
+    let broken =
+        Scratch::with(&[("a.jsonl", &line("pii", "pass")), ("--gates: y.toml", "[gate.pii]\nmail = 1\n")]);
+    let config = broken.at("--gates: y.toml");
+    let run = renown(&["gate", "--report", &broken.at(""), "--config", &config], "");
     assert!(run.stderr.contains("/--gates: y.toml: gate.pii.mail: "), "the path is not edited: {run:?}");
     assert_eq!(renown(&["gate", "--report", "no such directory"], "").code, 2);
     assert_eq!(renown(&["gate", "--report", ".", "output.json"], "").code, 2);

@@ -1,8 +1,9 @@
 //! `renown agents`, with and without a running server.
 
+use renown_testing::{Scratch, until};
 use serde_json::Value;
 
-use super::{Scratch, Server, run, run_with};
+use super::{Server, run, run_with};
 
 fn ids(list: &Value) -> Vec<&str> {
     list.as_array().unwrap().iter().map(|agent| agent["agent_id"].as_str().unwrap()).collect()
@@ -48,9 +49,7 @@ fn agents_are_listed_and_shown_with_and_without_a_server() {
 fn another_millisecond() {
     let millis = || std::time::UNIX_EPOCH.elapsed().unwrap().as_millis();
     let now = millis();
-    while millis() == now {
-        std::thread::yield_now();
-    }
+    until(|| millis() != now);
 }
 
 #[test]

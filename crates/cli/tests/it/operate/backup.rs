@@ -7,10 +7,11 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
+use renown_testing::{Scratch, until};
 use rusqlite::Connection;
 use serde_json::{Value, json};
 
-use super::{Scratch, Server, run};
+use super::{Server, run};
 
 fn with_evidence(data: &str) -> Server {
     let server = Server::start(data);
@@ -83,9 +84,7 @@ fn a_backup_under_load_is_sound_and_has_all_acknowledged_writes() {
                 }
             });
         }
-        while acknowledged.lock().unwrap().len() < 60 {
-            thread::yield_now();
-        }
+        until(|| acknowledged.lock().unwrap().len() >= 60);
         let before = acknowledged.lock().unwrap().clone();
         let copy = scratch.at("copy.db");
         let run = run(&["backup", &copy, "--data", &data]);
@@ -97,7 +96,8 @@ fn a_backup_under_load_is_sound_and_has_all_acknowledged_writes() {
     assert_eq!(fs::metadata(&copy).unwrap().permissions().mode() & 0o777, 0o600);
     let store = format!("sqlite:{copy}");
     assert!(run(&["verify", "--store", &store]).good().starts_with("verified "));
-    let names: Vec<_> = fs::read_dir(&scratch.0).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    let names: Vec<_> =
+        fs::read_dir(scratch.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
     assert_eq!(names.len(), 2, "a backup is one file, even after it was read: {names:?}");
     let copy = Connection::open(&copy).unwrap();
     let mut select = copy.prepare("SELECT evaluation_id FROM evaluations").unwrap();
@@ -125,7 +125,7 @@ fn a_backup_never_overwrites_a_file() {
     assert!(message.contains("no/such: no such directory"), "{message}");
     let message = run(&["backup", &scratch.at("copy.db"), "--data", &scratch.at("nothing")]).refused();
     assert!(message.contains("there is no database at"), "{message}");
-    assert!(!scratch.0.join("copy.db").exists());
+    assert!(!scratch.join("copy.db").exists());
     assert_eq!(run(&["--quiet", "backup", &scratch.at("copy.db"), "--data", &data]).stderr, "");
 }
 
@@ -139,7 +139,7 @@ fn a_backup_with_a_wrong_score_is_kept_and_reported() {
     assert_eq!(run.code, 1, "{run:?}");
     assert!(run.stderr.contains("agent \"a\" of default: the score is stored as 1"), "{run:?}");
     assert!(run.stderr.contains("hint: the copy is kept"), "{run:?}");
-    assert!(scratch.0.join("copy.db").exists());
+    assert!(scratch.join("copy.db").exists());
 }
 
 #[test]
@@ -175,7 +175,7 @@ fn an_invalid_backup_is_rejected_and_nothing_is_created() {
     let (data, copy) = (scratch.at("data"), scratch.at("copy.db"));
     drop(with_evidence(&data));
     run(&["backup", &copy, "--data", &data]).good();
-    let text = scratch.write("text.db", &"this is a text and no database ".repeat(200));
+    let text = scratch.write("text.db", "this is a text and no database ".repeat(200));
     let other = scratch.at("other.db");
     Connection::open(&other).unwrap().execute_batch("CREATE TABLE notes (text TEXT)").unwrap();
     let cut = scratch.at("cut.db");
@@ -196,7 +196,7 @@ fn an_invalid_backup_is_rejected_and_nothing_is_created() {
     ] {
         let found = run(&["restore", file, "--data", &scratch.at("fresh")]).refused();
         assert!(found.contains(message), "{file}: {found}");
-        assert!(!scratch.0.join("fresh").exists(), "{file}");
+        assert!(!scratch.join("fresh").exists(), "{file}");
     }
     // SQLite would replay the leftover log of another database into this one.
     fs::create_dir(scratch.at("fresh")).unwrap();

@@ -2,9 +2,10 @@
 
 use std::fs;
 
+use renown_testing::Scratch;
 use toml::Table;
 
-use super::{Scratch, Server, command, finish, run_with};
+use super::{Server, command, finish, run_with};
 
 /// Returns the output of `--print-config`: the values, and the comment of each.
 fn printed(args: &[&str], environment: &[(&str, &str)]) -> (Table, String) {
@@ -60,7 +61,7 @@ fn the_precedence_is_flag_environment_file_default() {
     shows(&text, "store", "\"sqlite:\"", "default");
     shows(&text, "evaluate", "[\"filesystem\", \"pii\", \"content\", \"secrets\"]", "default");
     assert_eq!(table["limits"]["ingest_per_minute"].as_integer(), Some(0));
-    assert_eq!(fs::read_dir(&scratch.0).unwrap().count(), 1, "nothing was created");
+    assert_eq!(fs::read_dir(scratch.path()).unwrap().count(), 1, "nothing was created");
 }
 
 #[test]
@@ -141,7 +142,7 @@ fn errors_name_the_file_line_and_key_or_the_variable() {
     }
     let found = run_with(&["serve", "--listen", "everywhere", "--data", &scratch.at("data")], &[]).refused();
     assert!(found.contains("'--listen <ADDR>': \"everywhere\", expected an address and a port"), "{found}");
-    assert!(!scratch.0.join("data").exists(), "nothing was created");
+    assert!(!scratch.join("data").exists(), "nothing was created");
 }
 
 #[test]
@@ -150,7 +151,7 @@ fn a_file_in_the_working_directory_is_never_read() {
     scratch.write("renown.toml", "listen = \"not even an address\"\n");
     let data = scratch.at("data");
     let mut command = command(&["serve", "--print-config", "--data", &data], &[]);
-    let text = finish(command.current_dir(&scratch.0)).good();
+    let text = finish(command.current_dir(scratch.path())).good();
     assert!(text.starts_with("# config file: none\n"), "{text}");
     fs::create_dir(&data).unwrap();
     fs::write(format!("{data}/renown.toml"), "listen = \"127.0.0.1:5\"\n").unwrap();
@@ -178,7 +179,7 @@ fn every_command_uses_the_store_of_the_file() {
     let server = Server::start(&data);
     assert_eq!(server.ingest("found", "e", 3), 202);
     drop(server);
-    assert!(scratch.0.join("elsewhere/evidence.db").exists());
+    assert!(scratch.join("elsewhere/evidence.db").exists());
     let run = |args: &[&str]| run_with(&[args, &["--data", &data]].concat(), &[]).good();
     assert!(run(&["agents", "list"]).contains("found"));
     assert!(run(&["verify"]).starts_with("verified 3 evaluations"));

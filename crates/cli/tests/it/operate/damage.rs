@@ -3,10 +3,11 @@
 use std::fs;
 use std::thread;
 
+use renown_testing::{Scratch, until};
 use rusqlite::{Connection, OpenFlags};
 use serde_json::Value;
 
-use super::{Scratch, Server, run};
+use super::{Server, run};
 
 #[test]
 fn a_server_whose_lock_file_is_deleted_rejects_writes_with_a_reason() {
@@ -91,9 +92,7 @@ fn no_byte_of_an_erased_agent_remains_while_a_server_runs() {
     let database =
         Connection::open_with_flags(format!("{data}/renown.db"), OpenFlags::SQLITE_OPEN_READ_ONLY).unwrap();
     let clean = "SELECT count(clean_at) FROM tombstones";
-    while database.query_row(clean, [], |row| row.get::<_, i64>(0)).unwrap() < 3 {
-        thread::yield_now();
-    }
+    until(|| database.query_row(clean, [], |row| row.get::<_, i64>(0)).unwrap() == 3);
     let backup = scratch.at("backup.db");
     assert_eq!(run(&["--quiet", "backup", &backup, "--data", &data]).code, 0);
     let files = ["renown.db", "renown.db-wal", "renown.db-shm"].map(|name| format!("{data}/{name}"));

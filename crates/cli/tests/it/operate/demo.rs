@@ -4,9 +4,10 @@ use std::fs;
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 
+use renown_testing::Scratch;
 use serde_json::Value;
 
-use super::{Scratch, Server, run};
+use super::{Server, run};
 
 /// Starts a demo whose temporary directory is below this one.
 fn start(scratch: &Scratch) -> Server {

@@ -8,11 +8,11 @@ use std::sync::Arc;
 use renown_core::time::Timestamp;
 use renown_store::sqlite::Sqlite;
 use renown_store::{Clock, DEFAULT_ORG, Store};
+use renown_testing::{Scratch, wait};
 use rusqlite::Connection;
 
-use super::{Scratch, Server, run_with};
+use super::{Server, run_with};
 use crate::Run;
-use crate::telemetry::wait;
 
 fn doctor(data: &str, environment: &[(&str, &str)]) -> Run {
     run_with(&["doctor", "--data", data], &[&[("RENOWN_LISTEN", "127.0.0.1:0")], environment].concat())
@@ -39,7 +39,7 @@ fn a_healthy_store_and_a_missing_store() {
         ("ok", "gates", "pii"),
     ];
     found(&doctor(&data, &[]), 0, &missing);
-    assert!(!scratch.0.join("data").exists(), "doctor creates nothing");
+    assert!(!scratch.join("data").exists(), "doctor creates nothing");
     let server = Server::start(&data);
     assert_eq!(server.ingest("a", "e", 5), 202);
     let well = [

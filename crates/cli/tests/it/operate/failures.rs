@@ -5,13 +5,13 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::thread;
 use std::time::Instant;
 
+use renown_testing::{PATIENCE, Scratch, until};
 use rusqlite::Connection;
 use serde_json::{Value, json};
 
-use super::{PATIENCE, Scratch, Server, run};
+use super::{Server, run};
 
 /// The variable with the directory of a test that runs again in its own process.
 const DIR: &str = "RENOWN_OPERATE_TEST_DIR";
@@ -26,7 +26,7 @@ fn on_small_disk(test: &str) -> Option<PathBuf> {
     let mut command = Command::new("unshare");
     command.args(["--mount", "--map-root-user", "sh", "-c"]);
     command.arg(format!("mount -t tmpfs -o size=8m renown \"${DIR}\" && exec \"$0\" \"$@\""));
-    command.arg(std::env::current_exe().unwrap()).env(DIR, &scratch.0);
+    command.arg(std::env::current_exe().unwrap()).env(DIR, scratch.path());
     let test = format!("operate::failures::{test}");
     let done = command.args([&test, "--exact", "--nocapture", "--test-threads=1"]).output().unwrap();
     let message = String::from_utf8_lossy(&done.stdout) + String::from_utf8_lossy(&done.stderr);
@@ -83,11 +83,8 @@ fn a_full_disk_rejects_writes_until_there_is_space_and_loses_nothing() {
     fs::remove_file(disk.join("ballast")).unwrap();
     assert_eq!(evaluate(number).0, 200, "the rejected evaluation was not counted, so it counts now");
     acknowledged += 1;
-    let started = Instant::now();
-    while ready() != 200 {
-        assert!(started.elapsed() < PATIENCE, "it is ready again once the cached result expires");
-        thread::yield_now();
-    }
+    // It is ready again once the cached result expires.
+    until(|| ready() == 200);
     assert_eq!(server.get("/v1/reputation/a")["evaluations"], acknowledged.min(500));
     let log = server.log.lock().unwrap().clone();
     let lines = serde_json::Deserializer::from_str(&log).into_iter::<Value>().map_while(Result::ok);

@@ -7,9 +7,10 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
+use renown_testing::Scratch;
 use serde_json::Value;
 
-use super::{Scratch, Server, command, finish, run};
+use super::{Server, command, finish, run};
 
 fn mode(path: &str) -> u32 {
     fs::metadata(path).unwrap().permissions().mode() & 0o777

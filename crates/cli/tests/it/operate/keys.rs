@@ -2,9 +2,10 @@
 
 use std::net::TcpListener;
 
+use renown_testing::Scratch;
 use serde_json::{Value, json};
 
-use super::{Scratch, Server, run, run_with};
+use super::{Server, run, run_with};
 use crate::Run;
 
 fn names(value: &Value) -> Vec<&str> {
@@ -65,7 +66,7 @@ fn listing_keys_needs_a_store() {
             "{message}"
         );
     }
-    assert!(!scratch.0.join("data").exists());
+    assert!(!scratch.join("data").exists());
 }
 
 /// Runs `renown keys` through a server.

@@ -2,7 +2,9 @@
 
 use std::fs::{self, File};
 
-use super::{Scratch, Server, command, finish, run, run_with};
+use renown_testing::Scratch;
+
+use super::{Server, command, finish, run, run_with};
 
 /// Checks the error and the hint of a failed command.
 #[track_caller]
@@ -65,7 +67,7 @@ fn an_invalid_backup_and_an_invalid_target() {
     assert!(Server::start(&data).stop().success());
     let made = "name a file that `renown backup` wrote";
     fails(&["restore", &scratch.at("no.db"), "--data", &new], "there is no database at", made);
-    let text = scratch.write("text", &"no database at all, and long enough to be one. ".repeat(20));
+    let text = scratch.write("text", "no database at all, and long enough to be one. ".repeat(20));
     fails(&["restore", &text, "--data", &new], "is not a database of Renown", made);
     fails(&["backup", "-", "--data", &data], "cannot go to standard output", "name a file");
     fails(&["backup", &scratch.at("no/copy.db"), "--data", &data], "no such directory", "create it first");
@@ -85,7 +87,7 @@ fn a_server_whose_port_or_directory_is_in_use() {
         &format!("could not listen on {address}"),
         "a server may be running already",
     );
-    assert!(!scratch.0.join("other").exists());
+    assert!(!scratch.join("other").exists());
     fails(
         &["serve", "--data", &data, "--listen", "127.0.0.1:0"],
         &format!("renown serve on {}", server.url),

@@ -2,9 +2,10 @@
 
 use std::time::{Duration, SystemTime};
 
+use renown_testing::Scratch;
 use serde_json::{Value, json};
 
-use super::{Run, Scratch, Server, run};
+use super::{Run, Server, run};
 use crate::telemetry::line;
 
 /// Maximum number of attempts to read the API and the CLI in the same state.

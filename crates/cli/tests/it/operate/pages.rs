@@ -2,7 +2,9 @@
 
 use std::fs;
 
-use super::{Scratch, Server, run};
+use renown_testing::Scratch;
+
+use super::{Server, run};
 
 #[test]
 fn open_prints_a_link_while_a_server_runs() {

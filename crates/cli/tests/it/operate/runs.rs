@@ -8,9 +8,10 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use renown_store::sqlite::{Sqlite, system_clock};
+use renown_testing::Scratch;
 use serde_json::{Value, json};
 
-use super::{Scratch, Server, finish, run, run_with};
+use super::{Server, finish, run, run_with};
 
 const RUNS: &str = r#"{"agent_id":"a","run_id":"r1","outcome":"completed","wall_ms":1000,"spec_id":"login","branch":"feat/a","pull_request":"https://example.com/1"}
 {"agent_id":"b","run_id":"r2","outcome":"completed","wall_ms":1000,"spec_id":"login"}

@@ -2,9 +2,10 @@
 
 use std::path::Path;
 
+use renown_testing::Scratch;
 use serde_json::{Value, json};
 
-use super::{Scratch, run};
+use super::run;
 use crate::telemetry::{Received, line};
 
 /// Returns a store with one session that has records, and one that has only a signal.

@@ -2,11 +2,11 @@
 
 use std::net::TcpListener;
 use std::sync::Arc;
-use std::thread;
 
+use renown_testing::{Scratch, until};
 use serde_json::{Value, json};
 
-use super::{Scratch, Server, command, finish, run, run_with};
+use super::{Server, command, finish, run, run_with};
 
 fn serve(data: &str, more: &[&str]) -> Server {
     Server::start_with(&[&["--data", data], more].concat())
@@ -55,9 +55,7 @@ fn keys_are_required_by_setting_or_if_other_machines_can_reach_the_port() {
         let log = Arc::clone(&server.log);
         assert!(server.stop().success());
         // The last log line follows all others.
-        while !log.lock().unwrap().contains("stopped") {
-            thread::yield_now();
-        }
+        until(|| log.lock().unwrap().contains("stopped"));
         assert_eq!(log.lock().unwrap().contains("so telemetry needs a key"), is_open);
     }
 }
@@ -152,7 +150,7 @@ fn a_log_can_be_submitted_without_a_key_through_the_url_of_the_api() {
 #[test]
 fn a_server_without_an_otlp_port_accepts_no_log_without_a_key() {
     let scratch = Scratch::new();
-    let log = scratch.write("log.jsonl", &line("a", "s1"));
+    let log = scratch.write("log.jsonl", line("a", "s1"));
     let server = serve(&scratch.at("data"), &[]);
     let refused = run(&["judge", &log, "--submit", &server.url]);
     assert_eq!(refused.code, 2, "{refused:?}");

@@ -1,6 +1,7 @@
 //! The start and the end of a proxy.
 
 use std::fs;
+use std::time::{Duration, Instant};
 
 use serde_json::json;
 

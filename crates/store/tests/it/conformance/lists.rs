@@ -1,14 +1,8 @@
-//! Checks of the lists that pages show: specs, and evaluations by the gate that failed.
+//! Questions about the lists that pages show: specs, and evaluations by the gate that failed.
 
 use renown_store::{EvaluationQuery, SpecSummary, Store};
 
-use super::Check;
 use crate::support::{TestClock, at, default_org, evaluation, key, run, wait};
-
-pub(super) const CHECKS: [Check; 2] = [
-    ("specs are listed page by page with their best attempt", specs),
-    ("evaluations are found by the gate that failed", failed_gate),
-];
 
 /// Reads every spec, `limit` at a time.
 fn all(store: &dyn Store, limit: usize) -> Vec<SpecSummary> {
@@ -24,7 +18,7 @@ fn all(store: &dyn Store, limit: usize) -> Vec<SpecSummary> {
     }
 }
 
-fn specs(store: &dyn Store, _: &TestClock) {
+pub(super) fn specs_are_listed_page_by_page_with_their_best_attempt(store: &dyn Store, _: &TestClock) {
     assert_eq!(all(store, 10), []);
     wait(store.create_key(key("other", 1), None)).unwrap();
     let add = |org: &str, id: &str, spec: &str, agent: &str, outcome: &str, finished: i64| {
@@ -62,7 +56,7 @@ fn specs(store: &dyn Store, _: &TestClock) {
     wait(store.specs(&"nowhere".parse().unwrap(), None, 9)).unwrap_err();
 }
 
-fn failed_gate(store: &dyn Store, _: &TestClock) {
+pub(super) fn evaluations_are_found_by_the_gate_that_failed(store: &dyn Store, _: &TestClock) {
     let gates = [
         r#"[{"name":"pii","passed":false},{"name":"size","passed":true}]"#,
         r#"[{"name":"pii","passed":true},{"name":"size","passed":false}]"#,

@@ -1,4 +1,4 @@
-//! Checks of reads: filters, pages, orders.
+//! Questions about reads: filters, pages, orders.
 
 use renown_core::ids::AgentId;
 use renown_core::reputation::Lifecycle;
@@ -6,23 +6,7 @@ use renown_store::{
     AgentQuery, AgentSort, EvaluationQuery, HistorySteps, NewEvaluation, PublicationChange, Store,
 };
 
-use super::Check;
 use crate::support::{TestClock, at, default_org, evaluation, evaluations, ids, key, wait};
-
-pub(super) const CHECKS: [Check; 12] = [
-    ("each filter of evaluations works, alone and with others", filters),
-    ("pages of evaluations by cursor reach the end", cursors),
-    ("pages of evaluations by offset reach the end", offsets),
-    ("a cursor works with other filters", foreign_cursors),
-    ("writes between two pages do not move the second one", pages_do_not_move),
-    ("agents are listed in each order, ties by name", agent_orders),
-    ("pages of agents stay complete while agents move", agents_move),
-    ("agents are found by a part of their name, ignoring case", agent_text),
-    ("agents are found by lifecycle and by when they were seen", agent_filters),
-    ("a public agent is found by its slug, and no other agent", public_agent),
-    ("names are kept exactly as they were sent", names_as_sent),
-    ("a history has the right steps", history),
-];
 
 /// Makes twelve evaluations: two agents, two tools, a gate, failures, and times that run backwards.
 fn mixed() -> Vec<NewEvaluation> {
@@ -48,7 +32,7 @@ fn found(store: &dyn Store, query: EvaluationQuery) -> Vec<usize> {
 /// Returns whether the evaluation with this number matches.
 type Wanted = Box<dyn Fn(usize) -> bool>;
 
-fn filters(store: &dyn Store, _: &TestClock) {
+pub(super) fn each_filter_of_evaluations_works_alone_and_with_others(store: &dyn Store, _: &TestClock) {
     wait(store.append(&default_org(), mixed(), None)).unwrap();
     let none = EvaluationQuery::default;
     let sub_milli =
@@ -106,7 +90,7 @@ fn pages(store: &dyn Store, query: &EvaluationQuery) -> Vec<Vec<String>> {
     }
 }
 
-fn cursors(store: &dyn Store, _: &TestClock) {
+pub(super) fn pages_of_evaluations_by_cursor_reach_the_end(store: &dyn Store, _: &TestClock) {
     wait(store.create_key(key("other", 1), None)).unwrap();
     for batch in mixed().chunks(5) {
         wait(store.append(&default_org(), batch.to_vec(), None)).unwrap();
@@ -134,7 +118,7 @@ fn cursors(store: &dyn Store, _: &TestClock) {
     assert!(none.evaluations.is_empty() && none.next.is_none(), "a page of nothing");
 }
 
-fn offsets(store: &dyn Store, _: &TestClock) {
+pub(super) fn pages_of_evaluations_by_offset_reach_the_end(store: &dyn Store, _: &TestClock) {
     wait(store.append(&default_org(), mixed(), None)).unwrap();
     let all = ids(store, &default_org());
     for limit in 1..=5 {
@@ -159,7 +143,7 @@ fn offsets(store: &dyn Store, _: &TestClock) {
     assert_eq!(after, all[7..10], "an offset counts from the cursor");
 }
 
-fn foreign_cursors(store: &dyn Store, _: &TestClock) {
+pub(super) fn a_cursor_works_with_other_filters(store: &dyn Store, _: &TestClock) {
     wait(store.append(&default_org(), mixed(), None)).unwrap();
     let page =
         wait(store.evaluations(&default_org(), EvaluationQuery { limit: 4, ..EvaluationQuery::default() }))
@@ -184,7 +168,7 @@ fn foreign_cursors(store: &dyn Store, _: &TestClock) {
     assert_eq!(oldest, [6, 3, 0]);
 }
 
-fn pages_do_not_move(store: &dyn Store, _: &TestClock) {
+pub(super) fn writes_between_two_pages_do_not_move_the_second_one(store: &dyn Store, _: &TestClock) {
     wait(store.append(&default_org(), mixed(), None)).unwrap();
     let all = ids(store, &default_org());
     let first =
@@ -209,7 +193,7 @@ fn names(store: &dyn Store, query: &AgentQuery) -> Vec<Vec<String>> {
     }
 }
 
-fn agent_orders(store: &dyn Store, clock: &TestClock) {
+pub(super) fn agents_are_listed_in_each_order_ties_by_name(store: &dyn Store, clock: &TestClock) {
     wait(store.create_key(key("other", 1), None)).unwrap();
     wait(store.append(&"other".parse().unwrap(), vec![evaluation("elsewhere", "x")], None)).unwrap();
     let mut batches = 0..;
@@ -244,7 +228,7 @@ fn agent_orders(store: &dyn Store, clock: &TestClock) {
     }
 }
 
-fn agents_move(store: &dyn Store, clock: &TestClock) {
+pub(super) fn pages_of_agents_stay_complete_while_agents_move(store: &dyn Store, clock: &TestClock) {
     for (minute, agent) in ["a", "b", "c", "d"].into_iter().enumerate() {
         clock.set(60_000 * minute as i64);
         wait(store.append(&default_org(), evaluations(agent, agent, 1), None)).unwrap();
@@ -264,7 +248,7 @@ fn agents_move(store: &dyn Store, clock: &TestClock) {
     }
 }
 
-fn agent_text(store: &dyn Store, _: &TestClock) {
+pub(super) fn agents_are_found_by_a_part_of_their_name_ignoring_case(store: &dyn Store, _: &TestClock) {
     for (number, agent) in ["Ärger", "ärmel", "100%", "a_b", "aXb", "GROSS", "groß"].into_iter().enumerate()
     {
         wait(store.append(&default_org(), vec![evaluation(agent, &format!("e{number}"))], None)).unwrap();
@@ -292,7 +276,7 @@ fn agent_text(store: &dyn Store, _: &TestClock) {
     }
 }
 
-fn agent_filters(store: &dyn Store, clock: &TestClock) {
+pub(super) fn agents_are_found_by_lifecycle_and_by_when_they_were_seen(store: &dyn Store, clock: &TestClock) {
     use Lifecycle::{Active, Calibrating, Mature, New};
     // Agents with different numbers of evaluations; the failures of `c` make its score the lowest that is shown.
     for (minute, (agent, count)) in [("a", 500), ("b", 60), ("c", 50), ("d", 49)].into_iter().enumerate() {
@@ -326,7 +310,7 @@ fn agent_filters(store: &dyn Store, clock: &TestClock) {
     }
 }
 
-fn public_agent(store: &dyn Store, _: &TestClock) {
+pub(super) fn a_public_agent_is_found_by_its_slug_and_no_other_agent(store: &dyn Store, _: &TestClock) {
     let (org, agent): (_, AgentId) = (default_org(), "a".parse().unwrap());
     wait(store.add_agent(&org, agent.clone(), None)).unwrap();
     let of = |slug: &str| wait(store.public_agent(&slug.parse().unwrap())).unwrap();
@@ -342,7 +326,7 @@ fn public_agent(store: &dyn Store, _: &TestClock) {
     assert_eq!(of("one"), None, "it keeps its slug, but is not public");
 }
 
-fn names_as_sent(store: &dyn Store, _: &TestClock) {
+pub(super) fn names_are_kept_exactly_as_they_were_sent(store: &dyn Store, _: &TestClock) {
     // Two spellings of é, a name that is dangerous in SQL, spaces, an astral character, the longest name.
     let longest = "𝄞".repeat(200);
     let agents = [
@@ -371,7 +355,7 @@ fn names_as_sent(store: &dyn Store, _: &TestClock) {
     assert_eq!(wait(store.tally(&default_org(), &"E".parse().unwrap())).unwrap().evaluations(), 0);
 }
 
-fn history(store: &dyn Store, _: &TestClock) {
+pub(super) fn a_history_has_the_right_steps(store: &dyn Store, _: &TestClock) {
     wait(store.append(&default_org(), mixed(), None)).unwrap();
     // Agent a has the even ones, at 0, −200, … −1000.
     let points = |agent: &str, from, to, count| {

@@ -1,19 +1,12 @@
-//! Checks of the records of a session, page by page.
+//! Questions about the records of a session, page by page.
 
 use renown_core::ids::SessionId;
 use renown_store::{SessionRecord, Store};
 use renown_telemetry::dialect::Agent;
 use renown_telemetry::facts::{Fact, Signal};
 
-use super::Check;
 use crate::support::{TestClock, at, default_org, wait};
 use crate::telemetry::{batch, call, logs, prompt, spans, tool};
-
-pub(super) const CHECKS: [Check; 3] = [
-    ("an unknown session has no page", unknown_sessions_have_none),
-    ("the pages add up to all records, in order", pages_add_up),
-    ("a cursor stays valid when records arrive", cursors_survive),
-];
 
 fn session(id: &str) -> SessionId {
     id.parse().unwrap()
@@ -36,7 +29,7 @@ fn all(store: &dyn Store, id: &str, limit: usize) -> Vec<SessionRecord> {
     }
 }
 
-fn unknown_sessions_have_none(store: &dyn Store, _: &TestClock) {
+pub(super) fn an_unknown_session_has_no_page(store: &dyn Store, _: &TestClock) {
     send(store, &[prompt("s", 1, 0)]);
     assert_eq!(wait(store.session_records(&default_org(), &session("t"), None, 10)).unwrap(), None);
     wait(store.session_records(&"nowhere".parse().unwrap(), &session("s"), None, 10)).unwrap_err();
@@ -47,7 +40,7 @@ fn unknown_sessions_have_none(store: &dyn Store, _: &TestClock) {
     assert_eq!(wait(store.session_records(&default_org(), &session("s"), None, 10)).unwrap(), None);
 }
 
-fn pages_add_up(store: &dyn Store, _: &TestClock) {
+pub(super) fn the_pages_add_up_to_all_records_in_order(store: &dyn Store, _: &TestClock) {
     let mut timeless = tool("s", 9, 0, "Read", true);
     timeless["timeUnixNano"] = "0".into();
     send(store, &[tool("s", 3, 30, "Bash", false), prompt("s", 1, 10), timeless, call("s", 2, 20, "0.05")]);
@@ -76,7 +69,7 @@ fn pages_add_up(store: &dyn Store, _: &TestClock) {
     assert_eq!((failed.agent, failed.until), (Agent::ClaudeCode, None));
 }
 
-fn cursors_survive(store: &dyn Store, _: &TestClock) {
+pub(super) fn a_cursor_stays_valid_when_records_arrive(store: &dyn Store, _: &TestClock) {
     send(store, &[prompt("s", 1, 10), prompt("s", 2, 20), prompt("s", 3, 30), prompt("s", 4, 40)]);
     let page = wait(store.session_records(&default_org(), &session("s"), None, 2)).unwrap().unwrap();
     // One before the cursor and one after it.

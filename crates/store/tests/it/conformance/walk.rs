@@ -20,8 +20,7 @@ use renown_store::{
 };
 
 use super::Subject;
-use crate::rng::Rng;
-use crate::support::{TestClock, at, default_org, key, wait};
+use crate::support::{Rng, TestClock, at, default_org, key, wait};
 
 const ORGS: [&str; 4] = ["default", "other", "third", "absent"];
 const AGENTS: [&str; 9] = ["hot", "hot", "hot", "hot", "warm", "warm", "Cold", "cold", "кот"];
@@ -62,7 +61,7 @@ impl<S: Subject> Walk<S> {
     fn new(seed: u64) -> Self {
         let clock = TestClock::at_noon();
         Self {
-            rng: Rng(seed),
+            rng: Rng::new(seed),
             plain: Memory::make(&clock),
             subject: S::make(&clock),
             clock,

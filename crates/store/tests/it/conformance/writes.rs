@@ -1,4 +1,4 @@
-//! Checks of writes: what counts, how often, when, and for which agent.
+//! Questions about writes: what counts, how often, when, and for which agent.
 
 use renown_core::ids::OrgId;
 use renown_core::reputation::WINDOW_SIZE;
@@ -8,32 +8,10 @@ use renown_store::{
     EvaluationOutcome, EvaluationQuery, NewEvaluationId, REPLIES_KEPT_MS, STANDSTILL_MS, Store, StoreError,
 };
 
-use super::Check;
 use crate::support::{TestClock, at, default_org, evaluation, evaluations, ids, key, request_key, wait};
 use crate::telemetry::{batch, logs, prompt, unknown};
 
 const YEAR: i64 = 365 * 24 * 60 * 60 * 1000;
-
-pub(super) const CHECKS: [Check; 18] = [
-    ("the next read sees an answered write", seen_at_once),
-    ("the window is the last 500, in the order of acceptance", window_slides),
-    ("an id counts once inside a batch", once_in_a_batch),
-    ("an id counts once across batches and agents", once_across_batches),
-    ("an id counts once in each organization", once_in_each_organization),
-    ("an empty batch adds no evidence", empty_batch),
-    ("an unknown organization is refused and nothing is added", unknown_organization),
-    ("a clock that is set back by a little moves no time backwards", clock_turned_back),
-    ("a clock that jumps ahead is followed there and back", clock_jumps),
-    ("a session that was seen ahead of time is closed in time", clock_jumps_in_a_session),
-    ("a session that was closed ahead of time is closed now", clock_jumps_over_an_end),
-    ("a clock that cannot be right refuses writes and nothing else", clock_fails),
-    ("sent times are kept in milliseconds", sent_timestamp),
-    ("a reply is kept for a day and not longer", replies_last_a_day),
-    ("a reply belongs to its organization, and the last one is kept", replies_apart),
-    ("an agent is new once", agents_are_new_once),
-    ("keys are listed, used and revoked in their organization", keys_live_and_end),
-    ("a key adds its organization", keys_make_organizations),
-];
 
 fn other() -> OrgId {
     "other".parse().unwrap()
@@ -43,7 +21,7 @@ fn counted(outcomes: &[EvaluationOutcome]) -> Vec<bool> {
     outcomes.iter().map(|outcome| matches!(outcome, EvaluationOutcome::Counted { .. })).collect()
 }
 
-fn seen_at_once(store: &dyn Store, _: &TestClock) {
+pub(super) fn the_next_read_sees_an_answered_write(store: &dyn Store, _: &TestClock) {
     let agent = "a".parse().unwrap();
     for n in 1..=20 {
         let new = evaluation("a", &format!("e{n}"));
@@ -55,7 +33,7 @@ fn seen_at_once(store: &dyn Store, _: &TestClock) {
     }
 }
 
-fn window_slides(store: &dyn Store, _: &TestClock) {
+pub(super) fn the_window_is_the_last_500_in_the_order_of_acceptance(store: &dyn Store, _: &TestClock) {
     let agent = "a".parse().unwrap();
     let mut all = evaluations("a", "e", 2 * WINDOW_SIZE + 7);
     for (number, new) in all.iter_mut().enumerate() {
@@ -79,7 +57,7 @@ fn window_slides(store: &dyn Store, _: &TestClock) {
     assert_eq!(newest.evaluations[0].standing, tally.standing());
 }
 
-fn once_in_a_batch(store: &dyn Store, _: &TestClock) {
+pub(super) fn an_id_counts_once_inside_a_batch(store: &dyn Store, _: &TestClock) {
     let mut again = evaluation("a", "x");
     again.passed = false;
     let batch = vec![evaluation("a", "x"), evaluation("b", "y"), again, evaluation("c", "x")];
@@ -98,7 +76,7 @@ fn once_in_a_batch(store: &dyn Store, _: &TestClock) {
     );
 }
 
-fn once_across_batches(store: &dyn Store, clock: &TestClock) {
+pub(super) fn an_id_counts_once_across_batches_and_agents(store: &dyn Store, clock: &TestClock) {
     let mut first = evaluation("a", "x");
     (first.passed, first.gates) = (false, r#"[{"name":"size"}]"#.into());
     wait(store.append(&default_org(), vec![first], None)).unwrap();
@@ -118,7 +96,7 @@ fn once_across_batches(store: &dyn Store, clock: &TestClock) {
     assert_eq!((summary.tally.evaluations(), summary.last_seen), (2, at(0)));
 }
 
-fn once_in_each_organization(store: &dyn Store, _: &TestClock) {
+pub(super) fn an_id_counts_once_in_each_organization(store: &dyn Store, _: &TestClock) {
     wait(store.create_key(key("other", 1), None)).unwrap();
     for org in [default_org(), other()] {
         for expected in [true, false] {
@@ -130,7 +108,7 @@ fn once_in_each_organization(store: &dyn Store, _: &TestClock) {
     }
 }
 
-fn empty_batch(store: &dyn Store, _: &TestClock) {
+pub(super) fn an_empty_batch_adds_no_evidence(store: &dyn Store, _: &TestClock) {
     assert_eq!(wait(store.append(&default_org(), Vec::new(), Some(request_key("k", "none")))).unwrap(), []);
     assert!(wait(store.saved_reply(&default_org(), "k")).unwrap().is_some(), "but its reply is saved");
     assert_eq!(ids(store, &default_org()).len(), 0);
@@ -140,7 +118,7 @@ fn refused<T>(result: Result<T, StoreError>) {
     assert!(matches!(result.err(), Some(StoreError::NoOrganization(name)) if name == "other"));
 }
 
-fn unknown_organization(store: &dyn Store, _: &TestClock) {
+pub(super) fn an_unknown_organization_is_refused_and_nothing_is_added(store: &dyn Store, _: &TestClock) {
     let (org, agent) = (other(), "a".parse().unwrap());
     refused(wait(store.append(&org, vec![evaluation("a", "x")], Some(request_key("k", "r")))));
     refused(wait(store.add_agent(&org, agent, None)));
@@ -159,7 +137,10 @@ fn unknown_organization(store: &dyn Store, _: &TestClock) {
     assert_eq!(wait(store.saved_reply(&org, "k")).unwrap(), None);
 }
 
-fn clock_turned_back(store: &dyn Store, clock: &TestClock) {
+pub(super) fn a_clock_that_is_set_back_by_a_little_moves_no_time_backwards(
+    store: &dyn Store,
+    clock: &TestClock,
+) {
     for (number, (now_ms, expected)) in
         [(0, 0), (-3_600_000, 0), (7, 7), (6, 7), (8, 8)].into_iter().enumerate()
     {
@@ -174,7 +155,7 @@ fn clock_turned_back(store: &dyn Store, clock: &TestClock) {
     }
 }
 
-fn clock_jumps(store: &dyn Store, clock: &TestClock) {
+pub(super) fn a_clock_that_jumps_ahead_is_followed_there_and_back(store: &dyn Store, clock: &TestClock) {
     for (number, (now_ms, expected)) in [
         (0, 0),
         (YEAR, YEAR),
@@ -199,7 +180,7 @@ fn clock_jumps(store: &dyn Store, clock: &TestClock) {
     assert_eq!(ids(store, &default_org()), ["e5", "e4", "e3", "e2", "e1", "e0"], "the order of acceptance");
 }
 
-fn clock_jumps_in_a_session(store: &dyn Store, clock: &TestClock) {
+pub(super) fn a_session_that_was_seen_ahead_of_time_is_closed_in_time(store: &dyn Store, clock: &TestClock) {
     let send = |number: u32, event: i64| {
         let records = batch(&logs("a", &[prompt("ahead", number, event)]));
         wait(store.add_records(&default_org(), records, None)).unwrap();
@@ -216,7 +197,7 @@ fn clock_jumps_in_a_session(store: &dyn Store, clock: &TestClock) {
     assert_eq!(wait(store.close_sessions()).unwrap().len(), 1);
 }
 
-fn clock_jumps_over_an_end(store: &dyn Store, clock: &TestClock) {
+pub(super) fn a_session_that_was_closed_ahead_of_time_is_closed_now(store: &dyn Store, clock: &TestClock) {
     clock.set(YEAR);
     let records = batch(&logs("a", &[unknown("ahead", 1, YEAR)]));
     wait(store.add_records(&default_org(), records, None)).unwrap();
@@ -235,7 +216,10 @@ fn clock_jumps_over_an_end(store: &dyn Store, clock: &TestClock) {
     }
 }
 
-fn clock_fails(store: &dyn Store, clock: &TestClock) {
+pub(super) fn a_clock_that_cannot_be_right_refuses_writes_and_nothing_else(
+    store: &dyn Store,
+    clock: &TestClock,
+) {
     let append = |id: &str| wait(store.append(&default_org(), vec![evaluation("a", id)], None));
     append("e0").unwrap();
     clock.fail();
@@ -254,7 +238,7 @@ fn clock_fails(store: &dyn Store, clock: &TestClock) {
     assert_eq!(ids(store, &default_org()), ["e2", "e0"]);
 }
 
-fn sent_timestamp(store: &dyn Store, _: &TestClock) {
+pub(super) fn sent_times_are_kept_in_milliseconds(store: &dyn Store, _: &TestClock) {
     let times = [Timestamp::MIN, Timestamp::MAX, Timestamp::from_nanos(at(0).nanos() + 1_999_999).unwrap()];
     let expected = [Timestamp::MIN, Timestamp::MAX, at(1)];
     for (number, time) in times.into_iter().enumerate() {
@@ -271,7 +255,7 @@ fn sent_timestamp(store: &dyn Store, _: &TestClock) {
     assert!(page.evaluations.iter().all(|event| event.accepted_at == at(0)));
 }
 
-fn replies_last_a_day(store: &dyn Store, clock: &TestClock) {
+pub(super) fn a_reply_is_kept_for_a_day_and_not_longer(store: &dyn Store, clock: &TestClock) {
     wait(store.append(&default_org(), vec![evaluation("a", "x")], Some(request_key("k", "first")))).unwrap();
     let saved = wait(store.saved_reply(&default_org(), "k")).unwrap().unwrap();
     assert_eq!((saved.fingerprint, saved.status, &*saved.body), ([7; 32], 200, &b"first"[..]));
@@ -281,7 +265,7 @@ fn replies_last_a_day(store: &dyn Store, clock: &TestClock) {
     }
 }
 
-fn replies_apart(store: &dyn Store, _: &TestClock) {
+pub(super) fn a_reply_belongs_to_its_organization_and_the_last_one_is_kept(store: &dyn Store, _: &TestClock) {
     // A reply belongs to the organization of the caller, not to the one that the key is for.
     wait(store.create_key(key("other", 1), Some(request_key("made", "key")))).unwrap();
     wait(store.add_agent(&default_org(), "a".parse().unwrap(), Some(request_key("k", "agent")))).unwrap();
@@ -302,7 +286,7 @@ fn replies_apart(store: &dyn Store, _: &TestClock) {
     assert_eq!(body(&default_org(), "k").as_deref(), Some("again"));
 }
 
-fn agents_are_new_once(store: &dyn Store, clock: &TestClock) {
+pub(super) fn an_agent_is_new_once(store: &dyn Store, clock: &TestClock) {
     let (named, met) = ("named".parse().unwrap(), "met".parse().unwrap());
     assert!(wait(store.add_agent(&default_org(), named, None)).unwrap());
     wait(store.append(&default_org(), vec![evaluation("met", "x")], None)).unwrap();
@@ -316,7 +300,7 @@ fn agents_are_new_once(store: &dyn Store, clock: &TestClock) {
     assert_eq!((summary.first_seen, summary.last_seen, summary.tally.evaluations()), (at(0), at(10), 1));
 }
 
-fn keys_live_and_end(store: &dyn Store, clock: &TestClock) {
+pub(super) fn keys_are_listed_used_and_revoked_in_their_organization(store: &dyn Store, clock: &TestClock) {
     let org = default_org();
     let mut first = key("default", 2);
     first.label = Some("naïve ✓ 'quoted'".to_owned());
@@ -338,7 +322,7 @@ fn keys_live_and_end(store: &dyn Store, clock: &TestClock) {
     assert_eq!(keys[0].key, first);
 }
 
-fn keys_make_organizations(store: &dyn Store, clock: &TestClock) {
+pub(super) fn a_key_adds_its_organization(store: &dyn Store, clock: &TestClock) {
     wait(store.create_key(key("other", 1), None)).unwrap();
     wait(store.create_key(key("other", 2), None)).unwrap();
     assert!(!wait(store.revoke_key(&default_org(), key("other", 1).id)).unwrap(), "of another organization");

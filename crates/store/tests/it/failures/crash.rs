@@ -7,7 +7,7 @@ use renown_store::sqlite::{Reader, Sqlite};
 use renown_store::{AgentQuery, Store, StoreError};
 
 use super::{again, given};
-use crate::support::{Scratch, TestClock, default_org, evaluation, ids, open, verify, wait};
+use crate::support::{Scratch, TestClock, clock_of, default_org, evaluation, ids, open, verify, wait};
 
 /// The beginning of a line with an acknowledged write. The test harness prints lines of its own.
 const DONE: &str = "done: ";
@@ -36,12 +36,12 @@ fn a_directory_has_one_process_and_any_number_of_readers() {
         let _ = std::io::stdin().read(&mut [0]);
         return;
     }
-    let scratch = Scratch::new("two-processes");
+    let scratch = Scratch::new();
     let clock = TestClock::at_noon();
     let (mut child, mut lines) = start(TEST, &scratch);
     assert_eq!(next_done(&mut lines).as_deref(), Some("x"));
 
-    let error = Sqlite::open(scratch.path(), "the second", clock.clock()).err().unwrap();
+    let error = Sqlite::open(scratch.path(), "the second", clock_of(&clock)).err().unwrap();
     let StoreError::InUse { holder, .. } = &error else { panic!("{error:?}") };
     assert_eq!(holder.to_string(), format!("process {} (a test)", child.id()));
     let reader = Reader::open(scratch.path()).unwrap();
@@ -67,7 +67,7 @@ fn a_killed_process_loses_no_acknowledged_write() {
         }
     }
     for kills in 1..=3 {
-        let fresh = Scratch::new("killed");
+        let fresh = Scratch::new();
         let (mut child, mut lines) = start(TEST, &fresh);
         let mut acknowledged: Vec<String> =
             (0..150 * kills).map(|_| next_done(&mut lines).unwrap()).collect();

@@ -9,8 +9,8 @@ use rusqlite::Connection;
 
 use super::block_writer;
 use crate::support::{
-    Scratch, TestClock, behind_the_back, copy_killed, default_org, evaluation, evaluations, ids, open,
-    verify, wait,
+    Scratch, TestClock, behind_the_back, clock_of, copy_killed, default_org, evaluation, evaluations, ids,
+    open, verify, wait,
 };
 
 /// Page size of a new database.
@@ -43,7 +43,7 @@ fn is_damage(error: &StoreError) -> bool {
 
 #[test]
 fn a_damaged_agent_that_was_not_settled_affects_no_other() {
-    let (scratch, killed) = (Scratch::new("hurt-left"), Scratch::new("hurt-killed"));
+    let (scratch, killed) = (Scratch::new(), Scratch::new());
     write(&scratch);
     let store = open(scratch.path(), &TestClock::at_noon());
     // The first batch is settled at once; the clock does not move, so the second is behind when the process is
@@ -53,7 +53,7 @@ fn a_damaged_agent_that_was_not_settled_affects_no_other() {
         wait(store.append(&default_org(), both.to_vec(), None)).unwrap();
     }
     copy_killed(scratch.path(), killed.path());
-    hurt_page(&killed.database());
+    hurt_page(&killed.join(FILE));
 
     let next = open(killed.path(), &TestClock::at_noon());
     let (org, well, hurt) = (default_org(), "well".parse().unwrap(), "hurt".parse().unwrap());
@@ -66,9 +66,9 @@ fn a_damaged_agent_that_was_not_settled_affects_no_other() {
 
 #[test]
 fn a_page_of_garbage_affects_only_the_agents_on_it() {
-    let scratch = Scratch::new("garbage");
+    let scratch = Scratch::new();
     write(&scratch);
-    hurt_page(&scratch.database());
+    hurt_page(&scratch.join(FILE));
 
     let store = open(scratch.path(), &TestClock::at_noon());
     let (org, well, hurt) = (default_org(), "well".parse().unwrap(), "hurt".parse().unwrap());
@@ -108,9 +108,9 @@ fn a_page_of_garbage_affects_only_the_agents_on_it() {
 #[test]
 fn a_chain_that_does_not_go_backwards_is_damage_and_not_an_endless_loop() {
     for broken in ["previous = seq", "previous = seq + 1", "previous = 5000000"] {
-        let scratch = Scratch::new("chain");
+        let scratch = Scratch::new();
         write(&scratch);
-        let database = behind_the_back(&scratch.database());
+        let database = behind_the_back(&scratch.join(FILE));
         let sql = format!("UPDATE evaluations SET {broken} WHERE evaluation_id = 'hurt-150'");
         assert_eq!(database.execute(&sql, []).unwrap(), 1);
         drop(database);
@@ -135,7 +135,7 @@ fn a_chain_that_does_not_go_backwards_is_damage_and_not_an_endless_loop() {
 
 /// Reads and writes everything. It may all fail, but it has to end.
 fn use_it(dir: &Path) -> bool {
-    let Ok(store) = Sqlite::open(dir, "a test", TestClock::at_noon().clock()) else { return false };
+    let Ok(store) = Sqlite::open(dir, "a test", clock_of(&TestClock::at_noon())) else { return false };
     let org = default_org();
     let mut fine = true;
     for agent in ["well", "hurt"] {
@@ -150,14 +150,14 @@ fn use_it(dir: &Path) -> bool {
 
 #[test]
 fn a_truncated_file_is_never_accepted() {
-    let scratch = Scratch::new("cut");
+    let scratch = Scratch::new();
     write(&scratch);
-    let bytes = fs::read(scratch.database()).unwrap();
+    let bytes = fs::read(scratch.join(FILE)).unwrap();
     for length in
         [2, 99, 100, 512, PAGE - 1, PAGE, PAGE + 1, bytes.len() / 2, bytes.len() - PAGE, bytes.len() - 100]
     {
-        let cut = Scratch::new("cut");
-        fs::write(cut.database(), &bytes[..length]).unwrap();
+        let cut = Scratch::new();
+        fs::write(cut.join(FILE), &bytes[..length]).unwrap();
         assert!(!use_it(cut.path()), "{length} of {} bytes", bytes.len());
     }
     assert!(use_it(scratch.path()), "and the complete file is sound");
@@ -165,25 +165,25 @@ fn a_truncated_file_is_never_accepted() {
 
 #[test]
 fn a_damaged_write_ahead_log_keeps_a_prefix_of_what_was_written() {
-    let scratch = Scratch::new("wal");
+    let scratch = Scratch::new();
     // The tables are in the database itself, and the log is empty.
     drop(open(scratch.path(), &TestClock::at_noon()));
     let store = open(scratch.path(), &TestClock::at_noon());
     // While an old state is being read, nothing newer is moved into the database.
-    let old = Connection::open(scratch.database()).unwrap();
+    let old = Connection::open(scratch.join(FILE)).unwrap();
     old.execute_batch("BEGIN; SELECT count(*) FROM evaluations;").unwrap();
     let written: Vec<String> = (0..60).map(|number| format!("e{number}")).collect();
     for id in &written {
         wait(store.append(&default_org(), vec![evaluation("a", id)], None)).unwrap();
     }
     let wal_name = format!("{FILE}-wal");
-    let database = fs::read(scratch.database()).unwrap();
+    let database = fs::read(scratch.join(FILE)).unwrap();
     let log = fs::read(scratch.path().join(&wal_name)).unwrap();
     drop((old, store));
 
     let crashed = |log: &[u8]| {
-        let crashed = Scratch::new("wal");
-        fs::write(crashed.database(), &database).unwrap();
+        let crashed = Scratch::new();
+        fs::write(crashed.join(FILE), &database).unwrap();
         fs::write(crashed.path().join(&wal_name), log).unwrap();
         let store = open(crashed.path(), &TestClock::at_noon());
         let mut kept = ids(&*store, &default_org());

@@ -10,7 +10,7 @@ use renown_store::{EvaluationOutcome, Store, StoreError};
 
 use super::{block_writer, on_small_disk};
 use crate::support::{
-    Scratch, TestClock, default_org, evaluation, evaluations, ids, key, open, verify, wait,
+    Scratch, TestClock, clock_of, default_org, evaluation, evaluations, ids, key, open, verify, wait,
 };
 
 /// Uses all the space that is left.
@@ -89,7 +89,7 @@ fn a_read_only_disk_is_refused_with_the_reason() {
     wait(open(&dir, &clock).append(&default_org(), vec![evaluation("a", "x")], None)).unwrap();
     let mounted = Command::new("mount").args(["-o", "remount,ro"]).arg(&dir).status().unwrap();
     assert!(mounted.success());
-    let error = Sqlite::open(&dir, "a test", clock.clock()).err().unwrap();
+    let error = Sqlite::open(&dir, "a test", clock_of(&clock)).err().unwrap();
     assert!(matches!(&error, StoreError::Io { .. }), "{error:?}");
     assert!(error.to_string().contains("renown.lock: Read-only file system"), "{error}");
     let copied = Reader::open(&dir).and_then(|reader| reader.backup(&dir.join("copy.db"), &mut |_| {}));
@@ -98,8 +98,8 @@ fn a_read_only_disk_is_refused_with_the_reason() {
 
 #[test]
 fn paths_that_are_not_data_directories_are_refused() {
-    let scratch = Scratch::new("paths");
-    let opened = |dir: &Path| Sqlite::open(dir, "a test", TestClock::at_noon().clock()).err().unwrap();
+    let scratch = Scratch::new();
+    let opened = |dir: &Path| Sqlite::open(dir, "a test", clock_of(&TestClock::at_noon())).err().unwrap();
     let missing = scratch.path().join("missing");
     assert!(matches!(opened(&missing), StoreError::Io { .. }));
     assert!(matches!(Reader::open(&missing).err().unwrap(), StoreError::Missing(_)));

@@ -15,10 +15,9 @@ use renown_store::{
 };
 use renown_telemetry::ledger::Session;
 
-use crate::rng::Rng;
 use crate::support::{
-    Scratch, TestClock, at, behind_the_back, copy_killed, default_org, evaluation, evaluations, event, key,
-    open, request_key, run, verify, wait,
+    Rng, Scratch, TestClock, at, behind_the_back, clock_of, copy_killed, default_org, evaluation,
+    evaluations, event, key, open, request_key, run, verify, wait,
 };
 use crate::telemetry::{batch, call, logs, prompt, spans, tool};
 
@@ -30,7 +29,7 @@ fn fill(dir: &Path) {
     let clock = TestClock::at_noon();
     let store = open(dir, &clock);
     let (org, other): (OrgId, OrgId) = (default_org(), "other".parse().unwrap());
-    let mut rng = Rng(5);
+    let mut rng = Rng::new(5);
     let mut labeled = key("other", 2);
     labeled.label = Some("for the pipeline".to_owned());
     wait(store.create_key(key("default", 1), None)).unwrap();
@@ -121,7 +120,7 @@ fn exported(dir: &Path) -> Result<String, StoreError> {
 
 /// Returns what the API answers beyond that.
 fn answered(dir: &Path) -> Result<String, StoreError> {
-    let store = Sqlite::open(dir, "a test", TestClock::at_noon().clock())?;
+    let store = Sqlite::open(dir, "a test", clock_of(&TestClock::at_noon()))?;
     let mut text: Vec<String> = Vec::new();
     for org in ["default", "other"] {
         let org: OrgId = org.parse().unwrap();
@@ -148,19 +147,19 @@ fn answered(dir: &Path) -> Result<String, StoreError> {
 
 #[test]
 fn every_flipped_bit_that_changes_an_answer_is_noticed() {
-    let scratch = Scratch::new("flips");
+    let scratch = Scratch::new();
     fill(scratch.path());
     verify(scratch.path()).unwrap();
-    let sound = fs::read(scratch.database()).unwrap();
+    let sound = fs::read(scratch.join(FILE)).unwrap();
     let (rows, answers) = (exported(scratch.path()).unwrap(), answered(scratch.path()).unwrap());
-    let mut rng = Rng(2026);
+    let mut rng = Rng::new(2026);
     let (mut noticed, mut changed) = (0, 0);
     for flip in 0..FLIPS {
         let bit = rng.below(sound.len() * 8);
         let mut bytes = sound.clone();
         bytes[bit / 8] ^= 1 << (bit % 8);
-        let hurt = Scratch::new("flipped");
-        fs::write(hurt.database(), &bytes).unwrap();
+        let hurt = Scratch::new();
+        fs::write(hurt.join(FILE), &bytes).unwrap();
         let verdict = Reader::open(hurt.path()).and_then(|reader| reader.verify(&mut |_, _| {}));
         let is_noticed = !matches!(verdict, Ok(Ok(_)));
         let is_changed = !exported(hurt.path()).is_ok_and(|found| found == rows)
@@ -175,9 +174,9 @@ fn every_flipped_bit_that_changes_an_answer_is_noticed() {
 
 #[test]
 fn rows_that_vanish_or_appear_are_noticed() {
-    let scratch = Scratch::new("rows");
+    let scratch = Scratch::new();
     fill(scratch.path());
-    let sound = fs::read(scratch.database()).unwrap();
+    let sound = fs::read(scratch.join(FILE)).unwrap();
     for damage in [
         "DELETE FROM agent_run_scores WHERE run = (SELECT max(run) FROM agent_run_scores)",
         "DELETE FROM agent_run_scores WHERE run = 7",
@@ -204,9 +203,9 @@ fn rows_that_vanish_or_appear_are_noticed() {
             "rowid_of IS NULL",
             "(session, key) IN (SELECT session, key FROM session_records WHERE record <> x'' LIMIT 1)",
         );
-        let hurt = Scratch::new("rows-hurt");
-        fs::write(hurt.database(), &sound).unwrap();
-        let database = behind_the_back(&hurt.database());
+        let hurt = Scratch::new();
+        fs::write(hurt.join(FILE), &sound).unwrap();
+        let database = behind_the_back(&hurt.join(FILE));
         assert!(database.execute(&damage, []).unwrap() > 0, "{damage}");
         drop(database);
         let verdict = Reader::open(hurt.path()).unwrap().verify(&mut |_, _| {});
@@ -216,18 +215,18 @@ fn rows_that_vanish_or_appear_are_noticed() {
 
 #[test]
 fn a_log_with_a_missing_end_is_noticed_until_the_loss_is_accepted() {
-    let (scratch, clock) = (Scratch::new("lost"), TestClock::at_noon());
+    let (scratch, clock) = (Scratch::new(), TestClock::at_noon());
     drop(open(scratch.path(), &clock));
     let store = open(scratch.path(), &clock);
     // While an old state is being read, nothing newer is moved into the database.
-    let old = rusqlite::Connection::open(scratch.database()).unwrap();
+    let old = rusqlite::Connection::open(scratch.join(FILE)).unwrap();
     old.execute_batch("BEGIN; SELECT count(*) FROM evaluations;").unwrap();
     wait(store.append(&default_org(), evaluations("a", "first", 5), None)).unwrap();
     let half = fs::metadata(scratch.path().join(format!("{FILE}-wal"))).unwrap().len();
     wait(store.append(&default_org(), evaluations("a", "second", 7), None)).unwrap();
     wait(store.create_key(key("default", 1), None)).unwrap();
     let killed = |cut: Option<u64>| {
-        let killed = Scratch::new("lost-killed");
+        let killed = Scratch::new();
         copy_killed(scratch.path(), killed.path());
         let mark = format!("{FILE}-mark");
         fs::copy(scratch.path().join(&mark), killed.path().join(&mark)).unwrap();

@@ -11,7 +11,7 @@ fn new(number: usize) -> Vec<renown_store::NewEvaluation> {
 
 #[test]
 fn a_full_queue_refuses_and_loses_nothing() {
-    let scratch = Scratch::new("queue-full");
+    let scratch = Scratch::new();
     let store = open(scratch.path(), &TestClock::at_noon());
     let (release, blocked) = block_writer(&store, "blocked");
     let mut waiting = Vec::new();
@@ -39,7 +39,7 @@ fn a_full_queue_refuses_and_loses_nothing() {
 
 #[test]
 fn queued_writes_are_written_when_the_store_is_dropped() {
-    let scratch = Scratch::new("queue-dropped");
+    let scratch = Scratch::new();
     let clock = TestClock::at_noon();
     let store = open(scratch.path(), &clock);
     let (release, blocked) = block_writer(&store, "blocked");
@@ -56,7 +56,7 @@ fn queued_writes_are_written_when_the_store_is_dropped() {
 
 #[test]
 fn a_write_that_panics_fails_alone_or_with_its_transaction() {
-    let scratch = Scratch::new("broken-write");
+    let scratch = Scratch::new();
     let store = open(scratch.path(), &TestClock::at_noon());
     let broken = || RequestKey::<[EvaluationOutcome]> {
         org: default_org(),

@@ -6,7 +6,7 @@ use crate::support::{Scratch, TestClock, at, default_org, evaluation, ids, key, 
 
 #[test]
 fn a_clean_end_leaves_no_write_ahead_log() {
-    let scratch = Scratch::new("clean-end");
+    let scratch = Scratch::new();
     let store = open(scratch.path(), &TestClock::at_noon());
     wait(store.append(&default_org(), vec![evaluation("a", "x")], None)).unwrap();
     ids(&*store, &default_org());
@@ -20,7 +20,7 @@ fn a_clean_end_leaves_no_write_ahead_log() {
 
 #[test]
 fn times_do_not_go_back_across_a_restart() {
-    let scratch = Scratch::new("restart-times");
+    let scratch = Scratch::new();
     let clock = TestClock::at_noon();
     let store = open(scratch.path(), &clock);
     clock.set(3_600_000);

@@ -15,7 +15,7 @@ fn name(suffix: &str) -> String {
 fn a_store_whose_files_are_deleted_or_replaced_refuses_writes() {
     for suffix in ["renown.lock", "", "-wal", "-shm"] {
         for is_replaced in [false, true] {
-            let scratch = Scratch::new("vanished");
+            let scratch = Scratch::new();
             let store = open(scratch.path(), &TestClock::at_noon());
             wait(store.append(&default_org(), evaluations("a", "before", 3), None)).unwrap();
             wait(store.ready()).unwrap();
@@ -40,7 +40,7 @@ fn a_store_whose_files_are_deleted_or_replaced_refuses_writes() {
 
 #[test]
 fn deleting_the_write_ahead_log_loses_nothing() {
-    let (scratch, clock) = (Scratch::new("vanished-log"), TestClock::at_noon());
+    let (scratch, clock) = (Scratch::new(), TestClock::at_noon());
     let store = open(scratch.path(), &clock);
     wait(store.append(&default_org(), evaluations("a", "before", 30), None)).unwrap();
     fs::remove_file(scratch.path().join(name("-wal"))).unwrap();
@@ -55,7 +55,7 @@ fn deleting_the_write_ahead_log_loses_nothing() {
 
 #[test]
 fn after_the_lock_was_deleted_only_the_second_process_can_write() {
-    let (scratch, clock) = (Scratch::new("vanished-lock"), TestClock::at_noon());
+    let (scratch, clock) = (Scratch::new(), TestClock::at_noon());
     let first = open(scratch.path(), &clock);
     wait(first.append(&default_org(), vec![evaluation("a", "one")], None)).unwrap();
     fs::remove_file(scratch.path().join("renown.lock")).unwrap();

@@ -10,7 +10,7 @@ use renown_store::{
 use serde_json::{Value, json};
 
 use super::{Describe, ORGS, Subject, Walk, request_key};
-use crate::support::{NOON, wait};
+use crate::support::{NOON_MS, wait};
 use crate::telemetry::batch;
 
 const SESSIONS: [&str; 5] = ["s-1", "s-2", "s-2", "a/b", "кот#1"];
@@ -25,7 +25,7 @@ impl<S: Subject> Walk<S> {
     fn record(&mut self) -> (bool, Value) {
         let number = if self.ids > 0 && self.rng.one_in(4) { self.rng.below(self.ids) } else { self.ids };
         self.ids += 1;
-        let ms = NOON + self.now_ms - self.rng.below(4_000_000) as i64 + self.rng.below(60_000) as i64;
+        let ms = NOON_MS + self.now_ms - self.rng.below(4_000_000) as i64 + self.rng.below(60_000) as i64;
         let ms = if self.rng.one_in(9) { 0 } else { ms };
         let session = self.session_id();
         let attribute = |key: &str, value: &str| json!({"key": key, "value": {"stringValue": value}});
