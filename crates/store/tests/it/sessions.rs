@@ -5,8 +5,8 @@ use renown_core::identity::{bridge_id, identity_of};
 use renown_core::ids::AgentId;
 use renown_store::sqlite::{Sqlite, clean};
 use renown_store::{
-    AdminStore, Closed, EvaluationOutcome, IdentityStore, NewSignals, ReputationEvent, RequestKey, Retention,
-    SessionQuery, SessionStore, Store, StoredSession,
+    AdminStore, Closed, IdentityStore, NewSignals, ReputationEvent, Retention, SessionQuery, SessionStore,
+    Store, StoredSession,
 };
 use serde_json::Value;
 
@@ -280,13 +280,9 @@ fn beyond_100_000_open_sessions_the_longest_idle_one_is_closed() {
     assert!(closed(&store).is_empty(), "exactly the limit");
     open_at(100_000, 100_001, -MINUTE);
     // A failed write undoes nothing that was committed before it.
-    let broken = RequestKey::<[EvaluationOutcome]> {
-        org: default_org(),
-        key: "k".to_owned(),
-        fingerprint: [0; 32],
-        reply: Box::new(|_| std::panic::resume_unwind(Box::new(()))),
-    };
-    assert!(wait(store.append(&default_org(), evaluations("c", "e", 1), Some(broken))).is_err());
+    clock.fail();
+    assert!(wait(store.append(&default_org(), evaluations("c", "e", 1), None)).is_err());
+    clock.set(0);
     assert_eq!(closed(&store), ["s1"], "reported like any other");
     assert!(closed(&store).is_empty(), "reported once");
     assert!(

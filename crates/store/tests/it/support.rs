@@ -4,8 +4,9 @@
 use std::collections::BTreeMap;
 use std::future::Future;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, AtomicUsize, Ordering};
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Arc, Mutex};
 
 use renown_core::identity::{Category, Event, Reference, ScoreDelta, identity_of};
 use renown_core::ids::{AgentId, OrgId};
@@ -60,7 +61,13 @@ impl Drop for Scratch {
 
 /// A clock that does not move until it is set.
 #[derive(Clone)]
-pub(crate) struct TestClock(Arc<AtomicI64>);
+pub(crate) struct TestClock {
+    millis: Arc<AtomicI64>,
+    held: Arc<Mutex<Option<Hold>>>,
+}
+
+/// Reports that a caller of the clock waits, and ends its wait.
+type Hold = (Sender<()>, Receiver<()>);
 
 /// The time at which the clocks of the tests begin, in milliseconds: 2026-11-15T12:00:00Z.
 pub(crate) const NOON: i64 = 1_794_744_000_000;
@@ -70,28 +77,43 @@ const BROKEN: i64 = i64::MIN;
 
 impl TestClock {
     pub(crate) fn at_noon() -> Self {
-        Self(Arc::new(AtomicI64::new(NOON)))
+        Self { millis: Arc::new(AtomicI64::new(NOON)), held: Arc::default() }
     }
 
     pub(crate) fn set(&self, after_noon_ms: i64) {
-        self.0.store(NOON + after_noon_ms, Ordering::Relaxed);
+        self.millis.store(NOON + after_noon_ms, Ordering::Relaxed);
     }
 
     /// Makes the clock show a time that cannot be right, until it is set.
     pub(crate) fn fail(&self) {
-        self.0.store(BROKEN, Ordering::Relaxed);
+        self.millis.store(BROKEN, Ordering::Relaxed);
     }
 
     pub(crate) fn turn(&self, by_ms: i64) {
-        self.0.fetch_add(by_ms, Ordering::Relaxed);
+        self.millis.fetch_add(by_ms, Ordering::Relaxed);
     }
 
     pub(crate) fn clock(&self) -> Clock {
-        let millis = Arc::clone(&self.0);
-        Arc::new(move || match millis.load(Ordering::Relaxed) {
-            BROKEN => Err(ClockError::new(0)),
-            millis => Ok(Timestamp::from_millis(millis).unwrap()),
+        let Self { millis, held } = self.clone();
+        Arc::new(move || {
+            let hold = held.lock().unwrap().take();
+            if let Some((waits, released)) = hold {
+                waits.send(()).unwrap();
+                let _ = released.recv();
+            }
+            match millis.load(Ordering::Relaxed) {
+                BROKEN => Err(ClockError::new(0)),
+                millis => Ok(Timestamp::from_millis(millis).unwrap()),
+            }
         })
+    }
+
+    /// Lets the next caller of the clock wait until the returned sender is dropped. The returned receiver reports
+    /// that it waits.
+    pub(crate) fn hold_next(&self) -> (Sender<()>, Receiver<()>) {
+        let ((waits, has_begun), (release, released)) = (channel(), channel());
+        *self.held.lock().unwrap() = Some((waits, released));
+        (release, has_begun)
     }
 }
 

@@ -114,7 +114,8 @@ fn a_chain_that_does_not_go_backwards_is_damage_and_not_an_endless_loop() {
         let sql = format!("UPDATE evaluations SET {broken} WHERE evaluation_id = 'hurt-150'");
         assert_eq!(database.execute(&sql, []).unwrap(), 1);
         drop(database);
-        let store = open(scratch.path(), &TestClock::at_noon());
+        let clock = TestClock::at_noon();
+        let store = open(scratch.path(), &clock);
         let hurt = "hurt".parse().unwrap();
         let damaged = |error| matches!(error, StoreError::Damaged(_));
         assert!(wait(store.window(&default_org(), &hurt)).is_err_and(damaged), "{broken}");
@@ -122,7 +123,7 @@ fn a_chain_that_does_not_go_backwards_is_damage_and_not_an_endless_loop() {
         assert!(wait(store.evaluations(&default_org(), query)).is_err_and(damaged), "{broken}");
 
         // In one transaction: a write for the damaged agent does not fail the others.
-        let (release, blocked) = block_writer(&store, "blocked");
+        let (release, blocked) = block_writer(&store, &clock, "blocked");
         let batch = vec![evaluation("new", "new"), evaluation("hurt", "hurt")];
         let waiting = (store.append(&default_org(), batch, None), store.ready());
         let last = store.append(&default_org(), vec![evaluation("well", "more")], None);

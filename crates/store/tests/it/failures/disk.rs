@@ -50,7 +50,7 @@ fn a_full_disk_fails_writes_and_loses_nothing() {
 
         // All writes of one transaction succeed or fail together. The write that blocks them is small enough to
         // find room, or not.
-        let (release, blocked) = block_writer(&store, round);
+        let (release, blocked) = block_writer(&store, &clock, round);
         let big = store.append(&org, evaluations("new", &format!("{round}-new"), 1000), None);
         let (key, ready) = (store.create_key(key("other", 1), None), store.ready());
         drop(release);
