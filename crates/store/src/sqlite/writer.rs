@@ -241,7 +241,7 @@ impl WriterLoop<'_, '_> {
             self.watch.end(Stage::Checkpoint);
         }
         let _ = self.transaction.settle_all();
-        delete_old_replies(&mut self.transaction);
+        delete_old_request_keys(&mut self.transaction);
     }
 
     fn next(&mut self, writes: &Receiver<Box<dyn Work>>) -> Next {
@@ -312,12 +312,12 @@ fn gather(first: Box<dyn Work>, writes: &Receiver<Box<dyn Work>>) -> Vec<Box<dyn
 fn settle_and_clean(transaction: &mut Transaction<'_>) {
     let _ = transaction.settle();
     if !transaction.is_settling() {
-        delete_old_replies(transaction);
+        delete_old_request_keys(transaction);
     }
 }
 
-fn delete_old_replies(transaction: &mut Transaction<'_>) {
-    if transaction.delete_old_replies().is_err() {
+fn delete_old_request_keys(transaction: &mut Transaction<'_>) {
+    if transaction.delete_old_request_keys().is_err() {
         transaction.roll_back();
     }
 }

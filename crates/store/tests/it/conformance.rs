@@ -6,6 +6,7 @@
 mod lists;
 mod reads;
 mod records;
+mod request_keys;
 mod walk;
 mod writes;
 
@@ -68,7 +69,7 @@ impl Subject for OnDisk {
 type Check = (&'static str, fn(&dyn Store, &TestClock));
 
 fn run_checks<S: Subject>() {
-    let of_lists = lists::CHECKS.iter().chain(&records::CHECKS);
+    let of_lists = lists::CHECKS.iter().chain(&records::CHECKS).chain(&request_keys::CHECKS);
     for (name, check) in writes::CHECKS.iter().chain(&reads::CHECKS).chain(of_lists) {
         // Shown when the check fails.
         println!("{name}");

@@ -64,6 +64,6 @@ fn a_write_that_panics_changes_nothing_in_the_file_or_in_the_cache() {
     let error = block_on(broken).unwrap_err();
     assert!(!error.is_damage(), "a panic is a bug, not damage: {error}");
     assert_eq!(block_on(store.agent(&org, &"agent-1".parse().unwrap())).unwrap(), None);
-    let outcomes = block_on(store.append(&org, vec![evaluation(1)], None)).unwrap();
+    let outcomes = block_on(store.append(&org, vec![evaluation(1)], None)).unwrap().fresh().unwrap();
     assert_eq!(outcomes[0].tally().evaluations(), 1, "the cached window of the failed write is dropped");
 }

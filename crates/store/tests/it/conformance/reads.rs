@@ -7,7 +7,7 @@ use renown_store::{
 };
 
 use super::Check;
-use crate::support::{TestClock, at, default_org, evaluation, evaluations, ids, key, wait};
+use crate::support::{TestClock, at, default_org, evaluation, evaluations, fresh, ids, key, wait};
 
 pub(super) const CHECKS: [Check; 12] = [
     ("each filter of evaluations works, alone and with others", filters),
@@ -214,12 +214,11 @@ fn agent_orders(store: &dyn Store, clock: &TestClock) {
     wait(store.append(&"other".parse().unwrap(), vec![evaluation("elsewhere", "x")], None)).unwrap();
     let mut batches = 0..;
     let mut add = |agent: &str, count| {
-        wait(store.append(
+        fresh(wait(store.append(
             &default_org(),
             evaluations(agent, &format!("batch{}", batches.next().unwrap()), count),
             None,
-        ))
-        .unwrap()
+        )))
     };
     for (minute, agents) in
         [[("m", 2), ("z", 1)], [("k", 2), ("b", 1)], [("~é", 1), ("Z", 9)]].into_iter().enumerate()
@@ -255,8 +254,7 @@ fn agents_move(store: &dyn Store, clock: &TestClock) {
         let last = page.agents[1].agent.clone();
         clock.turn(60_000);
         // The last agent of the page moves to the top. Those after it stay where they were.
-        wait(store.append(&default_org(), evaluations(last.as_str(), &format!("{sort:?}"), 5), None))
-            .unwrap();
+        fresh(wait(store.append(&default_org(), evaluations(last.as_str(), &format!("{sort:?}"), 5), None)));
         let rest = names(store, &AgentQuery { after: page.next, ..query }).concat();
         let seen: Vec<&str> = page.agents.iter().map(|agent| agent.agent.as_str()).collect();
         assert_eq!(rest.len(), 2, "{sort:?} {seen:?} {rest:?}");
