@@ -110,9 +110,9 @@ impl Destination {
                 let new = NewRun { id: id.clone(), submission, digest: digest(text) };
                 let submitted =
                     wait(store.add_run(org, new, None))?.map_err(|error| store_location::failure(&error))?;
-                match submitted {
-                    Submitted::New(run) | Submitted::Repeated(run) => Ok(shown(&ScoreView::of(&run))),
-                    Submitted::Conflict => Err(Failure::new(format!(
+                match submitted.fresh() {
+                    Some(Submitted::New(run) | Submitted::Repeated(run)) => Ok(shown(&ScoreView::of(&run))),
+                    Some(Submitted::Conflict) | None => Err(Failure::new(format!(
                         "run_id: {:?} is the id of another run, with different content",
                         id.as_str()
                     ))),

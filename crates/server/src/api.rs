@@ -201,7 +201,7 @@ impl Api {
     /// Counts an evaluation from this process as if it had been ingested.
     pub async fn count(&self, org: &OrgId, evaluation: NewEvaluation) -> Result<(), StoreError> {
         let (agent, verdict) = (evaluation.agent.clone(), evaluation.passed);
-        let outcomes = self.store.append(org, vec![evaluation], None).await?;
+        let outcomes = self.store.append(org, vec![evaluation], None).await?.fresh().unwrap_or_default();
         self.counted(org, &[verdict], &outcomes, [&agent]);
         Ok(())
     }

@@ -1,25 +1,26 @@
 //! Idempotency keys: a retry of a POST returns the first reply and changes nothing.
 //!
-//! The store saves the reply in the same transaction as the change, so neither exists without the other. The server answers 409 while the
-//! first request is in flight, and if a different request uses the same key. Error replies are not saved: a refused request may be
-//! corrected and sent again with the same key.
+//! The store keeps what was accepted in the same transaction as the change, and recognizes the key there ([`Accepted`]). A route renders what
+//! was kept with the function that rendered the first reply. What follows from the request alone, such as warnings, is computed again,
+//! because a retry has the same body.
+//!
+//! The server also looks a key up before the work for a write, and answers 409 while the first request is in flight, and if a different
+//! request uses the same key. Refused requests are not kept: they may be corrected and sent again with the same key.
 
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use axum::body::Body;
-use axum::response::Response;
 use bytes::Bytes;
-use hyper::{HeaderMap, StatusCode};
+use hyper::HeaderMap;
 use renown_core::ids::OrgId;
 use renown_core::limits::IDEMPOTENCY_KEY_CHARS_MAX;
-use renown_store::{MakeReply, RequestKey, SavedReply};
+use renown_store::{Accepted, KnownRequest, Receipt, RequestKey};
 use sha2::{Digest, Sha256};
 
 use crate::api::Api;
 use crate::body::read_json;
 use crate::error::{ApiError, Code};
-use crate::reply::json_bytes;
 
 type KeysInFlight = Arc<Mutex<HashSet<(OrgId, String)>>>;
 
@@ -28,11 +29,11 @@ type KeysInFlight = Arc<Mutex<HashSet<(OrgId, String)>>>;
 pub(crate) struct InFlight(KeysInFlight);
 
 /// The result of looking up the key of a request.
-pub(crate) enum Lookup<T> {
-    /// The request was answered before.
-    Replay(SavedReply),
+pub(crate) enum Lookup {
+    /// The same request was accepted before.
+    Replay(Receipt),
     /// The request is new, or it has no key.
-    Fresh(T),
+    Fresh(Guard),
 }
 
 /// Keeps the key of a request in flight. Until it is dropped, other requests with the same key get 409. Empty if no key was sent.
@@ -44,12 +45,17 @@ struct KeyInFlight {
     fingerprint: [u8; 32],
 }
 
+impl KeyInFlight {
+    fn request_key(&self) -> RequestKey {
+        let (org, key) = self.key.clone();
+        RequestKey { org, key, fingerprint: self.fingerprint }
+    }
+}
+
 impl Guard {
-    /// Returns what the store needs to save the reply, if a key was sent.
-    pub(crate) fn once<T: ?Sized>(&self, reply: impl FnOnce() -> MakeReply<T>) -> Option<RequestKey<T>> {
-        let held = self.0.as_ref()?;
-        let (org, key) = held.key.clone();
-        Some(RequestKey { org, key, fingerprint: held.fingerprint, reply: reply() })
+    /// Returns the request key for the write, if a key was sent.
+    pub(crate) fn request_key(&self) -> Option<RequestKey> {
+        self.0.as_ref().map(KeyInFlight::request_key)
     }
 }
 
@@ -66,12 +72,10 @@ pub(crate) async fn begin(
     route: &str,
     headers: &HeaderMap,
     body: Body,
-) -> Result<Lookup<(Bytes, Guard)>, ApiError> {
+) -> Result<(Bytes, Lookup), ApiError> {
     let body = read_json(headers, body, api.limits.body_time_max).await?;
-    Ok(match look_up(api, org, route, headers, &body).await? {
-        Lookup::Replay(saved) => Lookup::Replay(saved),
-        Lookup::Fresh(guard) => Lookup::Fresh((body, guard)),
-    })
+    let lookup = look_up(api, org, route, headers, &body).await?;
+    Ok((body, lookup))
 }
 
 /// Looks up the key of a POST. Route and body must be the same as in the first request.
@@ -81,7 +85,7 @@ pub(crate) async fn look_up(
     route: &str,
     headers: &HeaderMap,
     body: &[u8],
-) -> Result<Lookup<Guard>, ApiError> {
+) -> Result<Lookup, ApiError> {
     let Some(key) = read_key(headers)? else { return Ok(Lookup::Fresh(Guard(None))) };
     let fingerprint =
         Sha256::new().chain_update(route).chain_update([0]).chain_update(body).finalize().into();
@@ -91,17 +95,33 @@ pub(crate) async fn look_up(
         return Err(ApiError::new(Code::Conflict, "a request with this Idempotency-Key is still in flight"));
     }
     let held = KeyInFlight { in_flight, key, fingerprint };
-    match api.store.saved_reply(org, &held.key.1).await? {
+    match api.store.known_request(held.request_key()).await? {
         None => Ok(Lookup::Fresh(Guard(Some(held)))),
-        Some(saved) if saved.fingerprint == fingerprint => Ok(Lookup::Replay(saved)),
-        Some(_) => Err(ApiError::new(Code::Conflict, "this Idempotency-Key was used for another request")),
+        Some(KnownRequest::Replayed(receipt)) => Ok(Lookup::Replay(receipt)),
+        Some(KnownRequest::Conflict) => Err(conflict()),
     }
 }
 
-/// Builds the first reply again.
-pub(crate) fn replay(saved: SavedReply) -> Response {
-    let status = StatusCode::from_u16(saved.status).unwrap_or(StatusCode::OK);
-    json_bytes(status, saved.body)
+/// Returns what a write accepted, or what the same request accepted before, as `replayed` reads it from the receipt.
+pub(crate) fn outcome<T>(
+    accepted: Accepted<T>,
+    replayed: impl FnOnce(Receipt) -> Option<T>,
+) -> Result<T, ApiError> {
+    match accepted {
+        Accepted::Fresh(outcome) => Ok(outcome),
+        Accepted::Replayed(receipt) => replayed(receipt).ok_or_else(foreign_receipt),
+        Accepted::Conflict => Err(conflict()),
+    }
+}
+
+/// Builds the error for a key that belongs to another request.
+pub(crate) fn conflict() -> ApiError {
+    ApiError::new(Code::Conflict, "this Idempotency-Key was used for another request")
+}
+
+/// Builds the error for a receipt of another route. It cannot occur, because the fingerprint of a request contains its route.
+pub(crate) fn foreign_receipt() -> ApiError {
+    ApiError::new(Code::Internal, "the receipt of another route")
 }
 
 /// Reads the `Idempotency-Key` header.

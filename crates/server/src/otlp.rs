@@ -44,8 +44,9 @@ use axum::response::Response;
 use bytes::Bytes;
 use hyper::header::EXPECT;
 use hyper::http::request::Parts;
-use hyper::{Method, Request, StatusCode, Version};
+use hyper::{Method, Request, Version};
 use renown_core::ids::OrgId;
+use renown_store::{Accepted, Receipt};
 use renown_telemetry::account::Account;
 use renown_telemetry::prices::Prices;
 use tokio::sync::Semaphore;
@@ -55,7 +56,7 @@ use crate::auth;
 use crate::changes::Changed;
 use crate::dispatch::{Arrival, Port};
 use crate::error::{ApiError, Code};
-use crate::idempotency::{self, Guard, Lookup};
+use crate::idempotency::{self, Lookup};
 use crate::limits::{OTLP_IN_FLIGHT_BYTES_MAX, OTLP_READERS_MAX};
 
 use budget::{Budget, Reservation};
@@ -223,12 +224,9 @@ async fn receive(
         Ok(bytes) => {
             let CheckedHead { org, kind, reply, .. } = &checked;
             let route = format!("POST {} {reply:?}", kind.path());
-            let guard = match idempotency::look_up(api, org, &route, &parts.headers, &bytes).await? {
-                Lookup::Replay(saved) => return Ok(saved.body),
-                Lookup::Fresh(guard) => guard,
-            };
+            let lookup = idempotency::look_up(api, org, &route, &parts.headers, &bytes).await?;
             // In a task of its own: a write that waits for the store keeps its part of the budget even if its client disconnects.
-            let store = tokio::spawn(store(Arc::clone(api), checked, bytes, reservation, guard));
+            let store = tokio::spawn(store(Arc::clone(api), checked, bytes, reservation, lookup));
             store.await.unwrap_or_else(|error| resume_unwind(error.into_panic()))
         }
         Err(error) => Err(error),
@@ -239,13 +237,14 @@ async fn receive(
     })
 }
 
-/// Parses the records of a body and stores them. Returns the message of the reply.
+/// Parses the records of a body and stores them, unless the same request was accepted before. Returns the message of the reply, which
+/// follows from the body.
 async fn store(
     api: Arc<Api>,
     checked: CheckedHead,
     body: Bytes,
     reservation: Reservation,
-    guard: Guard,
+    lookup: Lookup,
 ) -> Result<Vec<u8>, ApiError> {
     let CheckedHead { org, kind, format, reply } = checked;
     let Records { batch, rejected, reservation } = read::read(&api, body, format, kind, reservation).await?;
@@ -253,20 +252,25 @@ async fn store(
     if kind == Kind::Metrics {
         return Ok(message);
     }
-    let account = if batch.is_empty() {
-        // There is nothing to write, but the sender still learns whether the store is ready.
-        api.store.ready().await?;
-        batch.account
-    } else {
-        let once = guard.once::<Account>(|| {
-            let message = message.clone();
-            Box::new(move |_| (StatusCode::OK.as_u16(), message))
-        });
-        let account = api.store.add_records(&org, batch, once).await?;
-        api.changes.publish(&org, || Changed::Evidence);
-        account
+    let accepted = match lookup {
+        Lookup::Replay(receipt) => Accepted::Replayed(receipt),
+        Lookup::Fresh(_) if batch.is_empty() => {
+            // There is nothing to write, but the sender still learns whether the store is ready.
+            api.store.ready().await?;
+            Accepted::Fresh(batch.account)
+        }
+        Lookup::Fresh(guard) => {
+            let accepted = api.store.add_records(&org, batch, guard.request_key()).await?;
+            api.changes.publish(&org, || Changed::Evidence);
+            accepted
+        }
     };
     drop(reservation);
-    api.metrics.telemetry(&account);
+    match accepted {
+        Accepted::Fresh(account) => api.metrics.telemetry(&account),
+        Accepted::Replayed(Receipt::Records) => {}
+        Accepted::Replayed(_) => return Err(idempotency::foreign_receipt()),
+        Accepted::Conflict => return Err(idempotency::conflict()),
+    }
     Ok(message)
 }

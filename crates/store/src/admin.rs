@@ -11,7 +11,6 @@
 use renown_core::ids::{AgentId, OrgId, Slug};
 use renown_core::limits::REPUTATION_EVENT_DAYS_MAX;
 use renown_core::time::Timestamp;
-use serde_json::Value;
 
 use crate::Reply;
 
@@ -127,20 +126,6 @@ impl Default for Retention {
     fn default() -> Self {
         Self { events_days: u32::try_from(REPUTATION_EVENT_DAYS_MAX).ok(), ..Self::KEEP_ALL }
     }
-}
-
-/// Removes an erased agent from a saved reply. Of a list, the items about other agents stay, so that their retry is
-/// still recognized. Returns `None` if nothing stays.
-pub(crate) fn without(agent: &AgentId, reply: &[u8]) -> Option<Vec<u8>> {
-    let mut reply: Value = serde_json::from_slice(reply).ok()?;
-    let lists = reply.as_object_mut()?.values_mut().filter_map(Value::as_array_mut);
-    let mut stays = false;
-    for list in lists {
-        let is_other = |item: &Value| item.get("agent_id").is_some_and(|found| found != agent.as_str());
-        stays |= list.iter().any(is_other);
-        list.retain(|item| item.get("agent_id").is_none_or(|found| found != agent.as_str()));
-    }
-    stays.then(|| reply.to_string().into_bytes())
 }
 
 /// Settings, publications and erasures of many organizations.

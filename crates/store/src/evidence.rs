@@ -1,8 +1,10 @@
 //! Evaluations: as they arrive, as they are counted, and as they are read.
 
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::sync::Arc;
 
-use renown_core::ids::{AgentId, EvaluationId, OrgId, ToolName};
+use renown_core::ids::{AgentId, EvaluationId, ToolName};
 use renown_core::reputation::{ReputationSummary, Sample, Tally};
 use renown_core::time::Timestamp;
 use renown_core::units::Micros;
@@ -99,17 +101,27 @@ impl EvaluationOutcome {
         }
     }
 
-    /// Returns the agents that a reply about these outcomes may name.
-    pub(crate) fn agents(evaluations: &[NewEvaluation], outcomes: &[Self]) -> Vec<AgentId> {
-        let firsts = outcomes.iter().filter_map(|outcome| match outcome {
-            Self::Counted { .. } => None,
-            Self::Repeated { first, .. } => Some(&first.agent),
-        });
-        let mut agents: Vec<AgentId> =
-            evaluations.iter().map(|new| &new.agent).chain(firsts).cloned().collect();
-        agents.sort_unstable();
-        agents.dedup();
-        agents
+    /// Returns the last standing of each agent of a batch, in the order of the agents' first evaluations.
+    pub fn last_standings<'a>(
+        agents: impl IntoIterator<Item = &'a AgentId>,
+        outcomes: &[Self],
+    ) -> Vec<(AgentId, ReputationSummary)> {
+        let mut last: Vec<(&AgentId, &Self)> = Vec::with_capacity(outcomes.len());
+        let mut indices: HashMap<&AgentId, usize> = HashMap::with_capacity(outcomes.len());
+        for (agent, outcome) in agents.into_iter().zip(outcomes) {
+            match indices.entry(agent) {
+                Entry::Vacant(index) => {
+                    index.insert(last.len());
+                    last.push((agent, outcome));
+                }
+                Entry::Occupied(index) => {
+                    if let Some((_, last)) = last.get_mut(*index.get()) {
+                        *last = outcome;
+                    }
+                }
+            }
+        }
+        last.into_iter().map(|(agent, outcome)| (agent.clone(), outcome.tally().standing())).collect()
     }
 }
 
@@ -149,35 +161,4 @@ impl StoredEvaluation {
     pub fn sample(&self) -> Sample {
         Sample { passed: self.passed, latency: self.latency }
     }
-}
-
-/// Makes a write happen once. Its reply is saved in the same transaction, and [`crate::Store::saved_reply`] returns
-/// it for the same key.
-///
-/// The write itself does not look for a saved reply. The caller does that first, and never runs two writes with one
-/// key at the same time.
-pub struct RequestKey<T: ?Sized> {
-    /// The organization of the caller, which has to exist. It can differ from the organization that the write
-    /// changes, because a key can be made for another one.
-    pub org: OrgId,
-    /// The key that the client chose, 1 to 200 characters.
-    pub key: String,
-    /// A digest of the request. It distinguishes a retry from another request with the same key.
-    pub fingerprint: [u8; 32],
-    /// Makes the reply from the outcome.
-    pub reply: MakeReply<T>,
-}
-
-/// Makes a reply (HTTP status and body) from an outcome.
-pub type MakeReply<T> = Box<dyn FnOnce(&T) -> (u16, Vec<u8>) + Send>;
-
-/// A reply that was sent before.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct SavedReply {
-    /// The digest of the request that it answered.
-    pub fingerprint: [u8; 32],
-    /// The HTTP status.
-    pub status: u16,
-    /// The body.
-    pub body: Vec<u8>,
 }

@@ -5,8 +5,9 @@ use renown_core::ids::{AgentId, IdentityId, OrgId};
 use renown_core::time::Timestamp;
 
 use crate::Reply;
-use crate::evidence::{Position, RequestKey};
+use crate::evidence::Position;
 use crate::query::TimeCursor;
+use crate::request_keys::{Accepted, RequestKey};
 
 /// A reputation event to count.
 #[derive(Clone, Debug)]
@@ -73,8 +74,8 @@ pub trait IdentityStore: Send + Sync + 'static {
         &'a self,
         org: &OrgId,
         events: Vec<NewReputationEvent>,
-        request_key: Option<RequestKey<Recorded>>,
-    ) -> Reply<'a, Recorded>;
+        request_key: Option<RequestKey>,
+    ) -> Reply<'a, Accepted<Recorded>>;
 
     /// Returns the sums of an identity's events over the spans that end at `as_of`; empty for an unknown identity.
     /// Events after `as_of` do not count.

@@ -18,7 +18,9 @@
 //! - **Ordered.** Evidence is kept in the order in which it was accepted ([`Position`]). Times of acceptance do not
 //!   go backwards, with the one exception that the `clock` module describes.
 //! - **Idempotent.** An `evaluation_id` counts once per organization; when it arrives again, the result is the
-//!   first one. A write with a request key ([`RequestKey`]) saves its reply in the same transaction.
+//!   first one. A write with a request key ([`RequestKey`]) that was used before changes nothing and returns what was
+//!   accepted then. The store looks the key up in the transaction of the write, so this also holds for requests that
+//!   arrive at the same time.
 //! - **Isolated.** No call with the name of one organization reads or changes data of another one.
 //! - **Bounded.** Memory has a limit. Past it, reads and writes fail with [`StoreError::Overloaded`].
 //!
@@ -39,6 +41,7 @@ mod keys;
 pub mod memory;
 mod overview;
 mod query;
+mod request_keys;
 mod runs;
 mod sessions;
 pub mod sqlite;
@@ -56,10 +59,7 @@ pub use admin::{
 };
 pub use clock::{Clock, ClockError, RELEASED_MS, Ready, STANDSTILL_MS, system_clock};
 pub use error::StoreError;
-pub use evidence::{
-    EvaluationOutcome, MakeReply, NewEvaluation, NewEvaluationId, Position, RequestKey, Salt, SavedReply,
-    StoredEvaluation,
-};
+pub use evidence::{EvaluationOutcome, NewEvaluation, NewEvaluationId, Position, Salt, StoredEvaluation};
 pub use history::{HistorySteps, Point};
 pub use holder::{LockHolder, LockPurpose};
 pub use identities::{IdentityStore, NewReputationEvent, Recorded, ReputationEvent, ReputationEvents};
@@ -71,6 +71,9 @@ pub use overview::{
 pub use query::{
     AgentCursor, AgentQuery, AgentSort, AgentSummary, Agents, EvaluationPage, EvaluationQuery, TimeCursor,
 };
+pub use request_keys::{
+    Accepted, EvaluationsReceipt, KnownRequest, REQUEST_KEYS_KEPT_MS, Receipt, RequestKey,
+};
 pub use runs::{NewRun, Run, RunQuery, RunScore, RunStore, Runs, SpecSummary, Specs, Submitted};
 pub use sessions::{
     Closed, NewSignals, NewTrace, RecordCursor, SessionQuery, SessionRecord, SessionRecords, SessionStore,
@@ -81,16 +84,13 @@ pub use waits::{SLOW_COMMIT, Stage, WriteWaits};
 /// The organization that every store has from its first start.
 pub const DEFAULT_ORG: &str = "default";
 
-/// For how long a saved reply is returned for its request key, in milliseconds.
-pub const REPLIES_KEPT_MS: i64 = 24 * 60 * 60 * 1000;
-
 /// The future result of a call.
 pub type Reply<'a, T> = Pin<Box<dyn Future<Output = Result<T, StoreError>> + Send + 'a>>;
 
 /// The evidence of many organizations. This trait has evaluations, agents and keys; its supertraits have the rest.
 ///
 /// A method that takes `org` fails with [`StoreError::NoOrganization`] if the organization does not exist. A
-/// `request_key` saves the reply of the write, see [`RequestKey`].
+/// `request_key` makes the write happen once, see [`RequestKey`].
 pub trait Store: RunStore + IdentityStore + SessionStore + AdminStore + PageStore {
     /// Counts evaluations in the given order, all or none. Returns one outcome per evaluation, in the same order.
     ///
@@ -101,16 +101,16 @@ pub trait Store: RunStore + IdentityStore + SessionStore + AdminStore + PageStor
         &'a self,
         org: &OrgId,
         evaluations: Vec<NewEvaluation>,
-        request_key: Option<RequestKey<[EvaluationOutcome]>>,
-    ) -> Reply<'a, Vec<EvaluationOutcome>>;
+        request_key: Option<RequestKey>,
+    ) -> Reply<'a, Accepted<Vec<EvaluationOutcome>>>;
 
     /// Adds an agent before its first evaluation. Returns whether it was new; a known agent is not changed.
     fn add_agent<'a>(
         &'a self,
         org: &OrgId,
         agent: AgentId,
-        request_key: Option<RequestKey<bool>>,
-    ) -> Reply<'a, bool>;
+        request_key: Option<RequestKey>,
+    ) -> Reply<'a, Accepted<bool>>;
 
     /// Returns the sums of an agent's window; all are zero for an unknown agent.
     fn tally<'a>(&'a self, org: &OrgId, agent: &AgentId) -> Reply<'a, Tally>;
@@ -135,11 +135,12 @@ pub trait Store: RunStore + IdentityStore + SessionStore + AdminStore + PageStor
     /// Returns an agent, or `None` if it is unknown or erased.
     fn agent<'a>(&'a self, org: &OrgId, agent: &AgentId) -> Reply<'a, Option<AgentSummary>>;
 
-    /// Returns the reply that was saved for a request key, if the key was used less than [`REPLIES_KEPT_MS`] ago.
-    fn saved_reply<'a>(&'a self, org: &OrgId, key: &str) -> Reply<'a, Option<SavedReply>>;
+    /// Returns what is known about a request key, or `None` if it is unknown or has expired. It lets a caller skip the work
+    /// before a write; the write itself looks again.
+    fn known_request(&self, request_key: RequestKey) -> Reply<'_, Option<KnownRequest>>;
 
     /// Adds a key. Adds its organization too if that is new; this is the only way to add one.
-    fn create_key(&self, key: NewKey, request_key: Option<RequestKey<ApiKey>>) -> Reply<'_, ApiKey>;
+    fn create_key(&self, key: NewKey, request_key: Option<RequestKey>) -> Reply<'_, Accepted<ApiKey>>;
 
     /// Returns all keys of all organizations, also the revoked ones, the oldest first.
     fn keys(&self) -> Reply<'_, Vec<ApiKey>>;

@@ -4,6 +4,7 @@
 mod admin;
 mod days;
 mod identities;
+mod request_keys;
 mod runs;
 mod sessions;
 
@@ -17,17 +18,17 @@ use renown_core::time::Timestamp;
 use crate::admin::{OrgSettings, Publication, Tombstone};
 use crate::clock::{AcceptanceClock, Clock, Ready};
 use crate::error::StoreError;
-use crate::evidence::{
-    EvaluationOutcome, NewEvaluation, Position, RequestKey, SavedReply, StoredEvaluation, whole_millis,
-};
+use crate::evidence::{EvaluationOutcome, NewEvaluation, Position, StoredEvaluation, whole_millis};
 use crate::history::{HistorySteps, Point, PointBuilder};
 use crate::identities::ReputationEvent;
 use crate::keys::{ApiKey, KeyId, NewKey};
 use crate::query::{
     AgentQuery, AgentSummary, Agents, EvaluationPage, EvaluationPageBuilder, EvaluationQuery,
 };
+use crate::request_keys::kept::Kept;
+use crate::request_keys::{Accepted, KnownRequest, RequestKey};
 use crate::runs::Run;
-use crate::{DEFAULT_ORG, REPLIES_KEPT_MS, Reply, Store};
+use crate::{DEFAULT_ORG, Reply, Store};
 
 /// A store in memory.
 pub struct Memory {
@@ -40,7 +41,7 @@ struct State {
     orgs: Vec<OrgId>,
     evaluations: Vec<(OrgId, StoredEvaluation)>,
     agents: Vec<(OrgId, AgentId, Timestamp)>,
-    replies: Vec<StoredReply>,
+    request_keys: Vec<request_keys::KeptRequest>,
     keys: Vec<ApiKey>,
     runs: Vec<(OrgId, Run)>,
     sessions: Vec<(OrgId, sessions::SessionEntry)>,
@@ -54,15 +55,6 @@ struct State {
     positions: i64,
     latest: Option<Timestamp>,
     acceptance_clock: AcceptanceClock,
-}
-
-struct StoredReply {
-    org: OrgId,
-    key: String,
-    at: Timestamp,
-    reply: SavedReply,
-    /// The agents that it is about.
-    agents: Vec<AgentId>,
 }
 
 impl Memory {
@@ -175,20 +167,6 @@ impl State {
         self.add_agent(org, agent, now);
         self.seen.insert((org.clone(), agent.clone()), now);
     }
-
-    fn save_reply<T: ?Sized>(
-        &mut self,
-        request_key: Option<RequestKey<T>>,
-        outcome: &T,
-        agents: Vec<AgentId>,
-        at: Timestamp,
-    ) {
-        let Some(RequestKey { org, key, fingerprint, reply }) = request_key else { return };
-        let (status, body) = reply(outcome);
-        self.replies.retain(|kept| kept.org != org || kept.key != key);
-        let reply = SavedReply { fingerprint, status, body };
-        self.replies.push(StoredReply { org, key, at, reply, agents });
-    }
 }
 
 fn answer<'a, T: Send + 'a>(result: Result<T, StoreError>) -> Reply<'a, T> {
@@ -200,22 +178,19 @@ impl Store for Memory {
         &'a self,
         org: &OrgId,
         evaluations: Vec<NewEvaluation>,
-        request_key: Option<RequestKey<[EvaluationOutcome]>>,
-    ) -> Reply<'a, Vec<EvaluationOutcome>> {
+        request_key: Option<RequestKey>,
+    ) -> Reply<'a, Accepted<Vec<EvaluationOutcome>>> {
         let (mut state, now) = match self.begin_write() {
             Ok(begin_write) => begin_write,
             Err(error) => return answer(Err(error)),
         };
-        answer(state.check_org(org).map(|()| {
-            let outcomes: Vec<EvaluationOutcome> =
-                evaluations.iter().map(|new| state.count(org, new, now)).collect();
-            state.save_reply(
-                request_key,
-                outcomes.as_slice(),
-                EvaluationOutcome::agents(&evaluations, &outcomes),
-                now,
-            );
-            outcomes
+        answer(state.check_org(org).and_then(|()| {
+            state.once(request_key, now, |state| {
+                let outcomes: Vec<EvaluationOutcome> =
+                    evaluations.iter().map(|new| state.count(org, new, now)).collect();
+                let kept = Kept::evaluations(&evaluations, &outcomes, Some(Position(state.positions)));
+                Ok((outcomes, Some(kept)))
+            })
         }))
     }
 
@@ -223,16 +198,17 @@ impl Store for Memory {
         &'a self,
         org: &OrgId,
         agent: AgentId,
-        request_key: Option<RequestKey<bool>>,
-    ) -> Reply<'a, bool> {
+        request_key: Option<RequestKey>,
+    ) -> Reply<'a, Accepted<bool>> {
         let (mut state, now) = match self.begin_write() {
             Ok(begin_write) => begin_write,
             Err(error) => return answer(Err(error)),
         };
-        answer(state.check_org(org).map(|()| {
-            let new = state.add_agent(org, &agent, now);
-            state.save_reply(request_key, &new, vec![agent], now);
-            new
+        answer(state.check_org(org).and_then(|()| {
+            state.once(request_key, now, |state| {
+                let new = state.add_agent(org, &agent, now);
+                Ok((new, Some(Kept::agent(agent, new))))
+            })
         }))
     }
 
@@ -290,29 +266,24 @@ impl Store for Memory {
         )
     }
 
-    fn saved_reply<'a>(&'a self, org: &OrgId, key: &str) -> Reply<'a, Option<SavedReply>> {
-        let since = match (self.clock)() {
-            Ok(now) => now.millis() - REPLIES_KEPT_MS,
-            Err(error) => return answer(Err(error.into())),
-        };
-        let state = self.state();
-        let mut replies = state.replies.iter();
-        let found = replies.find(|kept| kept.org == *org && kept.key == key && kept.at.millis() >= since);
-        answer(state.check_org(org).map(|()| found.map(|kept| kept.reply.clone())))
+    fn known_request(&self, request_key: RequestKey) -> Reply<'_, Option<KnownRequest>> {
+        answer((self.clock)().map_err(Into::into).and_then(|now| self.state().known(&request_key, now)))
     }
 
-    fn create_key(&self, key: NewKey, request_key: Option<RequestKey<ApiKey>>) -> Reply<'_, ApiKey> {
+    fn create_key(&self, key: NewKey, request_key: Option<RequestKey>) -> Reply<'_, Accepted<ApiKey>> {
         let (mut state, now) = match self.begin_write() {
             Ok(begin_write) => begin_write,
             Err(error) => return answer(Err(error)),
         };
-        if !state.orgs.contains(&key.org) {
-            state.orgs.push(key.org.clone());
-        }
-        let key = ApiKey { key, created_at: now, last_used_at: None, revoked_at: None };
-        state.keys.push(key.clone());
-        state.save_reply(request_key, &key, Vec::new(), now);
-        answer(Ok(key))
+        answer(state.once(request_key, now, |state| {
+            if !state.orgs.contains(&key.org) {
+                state.orgs.push(key.org.clone());
+            }
+            let kept = Kept::api_key(key.id);
+            let key = ApiKey { key, created_at: now, last_used_at: None, revoked_at: None };
+            state.keys.push(key.clone());
+            Ok((key, Some(kept)))
+        }))
     }
 
     fn keys(&self) -> Reply<'_, Vec<ApiKey>> {

@@ -18,7 +18,8 @@ use renown_core::time::Timestamp;
 use renown_core::units::Whole;
 
 use crate::Reply;
-use crate::evidence::{Position, RequestKey};
+use crate::evidence::Position;
+use crate::request_keys::{Accepted, RequestKey};
 
 /// A run to score.
 #[derive(Clone, Debug)]
@@ -40,16 +41,6 @@ pub enum Submitted {
     Repeated(Box<Run>),
     /// Another run has this id. Nothing was changed.
     Conflict,
-}
-
-impl Submitted {
-    /// Returns the run, unless there is a conflict.
-    pub(crate) fn run(&self) -> Option<&Run> {
-        match self {
-            Self::New(run) | Self::Repeated(run) => Some(run),
-            Self::Conflict => None,
-        }
-    }
 }
 
 /// A run in the store.
@@ -314,8 +305,8 @@ pub trait RunStore: Send + Sync + 'static {
         &'a self,
         org: &OrgId,
         run: NewRun,
-        request_key: Option<RequestKey<Submitted>>,
-    ) -> Reply<'a, Submitted>;
+        request_key: Option<RequestKey>,
+    ) -> Reply<'a, Accepted<Submitted>>;
 
     /// Returns a run, or `None` if it is unknown.
     fn run<'a>(&'a self, org: &OrgId, id: &RunId) -> Reply<'a, Option<Run>>;

@@ -31,8 +31,9 @@ use renown_telemetry::facts::{Batch, RecordOrigin, UNKNOWN_AGENT_ID};
 use renown_telemetry::ledger::Session;
 
 use crate::Reply;
-use crate::evidence::{Position, RequestKey};
+use crate::evidence::Position;
 use crate::query::TimeCursor;
+use crate::request_keys::{Accepted, RequestKey};
 pub(crate) use records::key_of;
 pub use records::{RecordCursor, SessionRecord, SessionRecords};
 pub use summary::SessionSummary;
@@ -243,8 +244,8 @@ pub trait SessionStore: Send + Sync + 'static {
         &'a self,
         org: &OrgId,
         batch: Batch,
-        request_key: Option<RequestKey<Account>>,
-    ) -> Reply<'a, Account>;
+        request_key: Option<RequestKey>,
+    ) -> Reply<'a, Accepted<Account>>;
 
     /// Stores signals of a session, and adds the session if it is new. A session that only has signals is never
     /// open. If the session is closed, its reputation event is updated.
@@ -253,8 +254,8 @@ pub trait SessionStore: Send + Sync + 'static {
         org: &OrgId,
         session: &SessionId,
         signals: NewSignals,
-        request_key: Option<RequestKey<()>>,
-    ) -> Reply<'a, ()>;
+        request_key: Option<RequestKey>,
+    ) -> Reply<'a, Accepted<()>>;
 
     /// Returns a session, with its traces if `with_traces`; `None` if it is unknown.
     fn session<'a>(

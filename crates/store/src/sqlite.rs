@@ -9,6 +9,7 @@
 //! | `writer` | the thread that commits everything waiting as one transaction |
 //! | `checkpoint` | the thread that moves the write-ahead log into the database |
 //! | `transaction` | what the writer does in a transaction |
+//! | `request_keys` | what was accepted for a request key |
 //! | `readers`, `lookups`, `rows` | the pools of reading threads, and what they read of evaluations and keys |
 //! | `reader` | reads a data directory while another process writes to it |
 //! | `runs`, `sessions`, `identities`, `admin` | the same for runs, sessions, reputation events and settings |
@@ -39,6 +40,7 @@ mod orgs;
 mod overview;
 mod reader;
 mod readers;
+mod request_keys;
 mod rows;
 mod runs;
 mod salts;
@@ -73,13 +75,14 @@ use self::transaction::cleaning::{copies, empty_wal, last_unclean, mark_clean, r
 use self::writer::{Files, Writer};
 use crate::clock::{Clock, Ready};
 use crate::error::StoreError;
-use crate::evidence::{EvaluationOutcome, NewEvaluation, RequestKey, SavedReply};
+use crate::evidence::{EvaluationOutcome, NewEvaluation};
 use crate::history::{HistorySteps, Point};
 use crate::holder::LockPurpose;
 use crate::keys::{ApiKey, KeyId, NewKey};
 use crate::query::{AgentQuery, AgentSummary, Agents, EvaluationPage, EvaluationQuery};
+use crate::request_keys::{Accepted, KnownRequest, RequestKey};
 use crate::waits::WriteWaits;
-use crate::{REPLIES_KEPT_MS, Reply, Store};
+use crate::{Reply, Store};
 
 pub use crate::clock::system_clock;
 pub use backup::Progress;
@@ -295,23 +298,23 @@ impl Store for Sqlite {
         &'a self,
         org: &OrgId,
         evaluations: Vec<NewEvaluation>,
-        request_key: Option<RequestKey<[EvaluationOutcome]>>,
-    ) -> Reply<'a, Vec<EvaluationOutcome>> {
+        request_key: Option<RequestKey>,
+    ) -> Reply<'a, Accepted<Vec<EvaluationOutcome>>> {
         let org = org.clone();
         let written = self.writer.send(evaluations.len(), move |transaction| {
-            transaction.append(&org, &evaluations, request_key).map(|outcomes| (outcomes, evaluations))
+            transaction.append(&org, &evaluations, request_key).map(|accepted| (accepted, evaluations))
         });
         // The evaluations come back and are freed by the thread that allocated them. If one thread frees what
         // another one allocates, both wait for each other.
-        Box::pin(async { written.await.map(|(outcomes, _)| outcomes) })
+        Box::pin(async { written.await.map(|(accepted, _)| accepted) })
     }
 
     fn add_agent<'a>(
         &'a self,
         org: &OrgId,
         agent: AgentId,
-        request_key: Option<RequestKey<bool>>,
-    ) -> Reply<'a, bool> {
+        request_key: Option<RequestKey>,
+    ) -> Reply<'a, Accepted<bool>> {
         let org = org.clone();
         self.writer.send(1, move |transaction| transaction.add_agent(&org, &agent, request_key))
     }
@@ -367,14 +370,12 @@ impl Store for Sqlite {
         self.read_agent(org, agent, move |_, agent, _| Ok(agents::summary(&name, agent)))
     }
 
-    fn saved_reply<'a>(&'a self, org: &OrgId, key: &str) -> Reply<'a, Option<SavedReply>> {
-        let (org, key, now) = (self.orgs.get(org), key.to_owned(), (self.clock)());
-        self.readers.run(move |connection, _| {
-            rows::saved_reply(connection, org?, &key, now?.millis() - REPLIES_KEPT_MS)
-        })
+    fn known_request(&self, request_key: RequestKey) -> Reply<'_, Option<KnownRequest>> {
+        let (org, now) = (self.orgs.get(&request_key.org), (self.clock)());
+        self.readers.run(move |connection, _| request_keys::find(connection, org?, &request_key, now?))
     }
 
-    fn create_key(&self, key: NewKey, request_key: Option<RequestKey<ApiKey>>) -> Reply<'_, ApiKey> {
+    fn create_key(&self, key: NewKey, request_key: Option<RequestKey>) -> Reply<'_, Accepted<ApiKey>> {
         self.writer.send(1, move |transaction| transaction.create_key(key, request_key))
     }
 

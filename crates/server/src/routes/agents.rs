@@ -11,7 +11,7 @@ use renown_core::identity::identity_of;
 use renown_core::ids::{AgentId, IdentityId, OrgId};
 use renown_core::json;
 use renown_core::time::{Day, Timestamp};
-use renown_store::{AgentCursor, AgentQuery, AgentSort};
+use renown_store::{Accepted, AgentCursor, AgentQuery, AgentSort, Receipt};
 use renown_view::{AgentRow, AgentsPage, DayPoint};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -23,7 +23,7 @@ use crate::error::ApiError;
 use crate::idempotency::{self, Lookup};
 use crate::keys::Caller;
 use crate::query::{Query, refused};
-use crate::reply::{json as reply, json_bytes};
+use crate::reply::json as reply;
 
 fn cursor_text(cursor: &AgentCursor) -> String {
     format!("{:x}.{}", cursor.value, hex::encode(cursor.agent.as_str().as_bytes()))
@@ -154,19 +154,23 @@ pub(crate) async fn add(
     headers: HeaderMap,
     body: Body,
 ) -> Result<Response, ApiError> {
-    let (body, guard) = match idempotency::begin(&api, &caller.org, "POST /v1/agents", &headers, body).await?
-    {
-        Lookup::Replay(saved) => return Ok(idempotency::replay(saved)),
-        Lookup::Fresh(fresh) => fresh,
-    };
+    let (body, lookup) = idempotency::begin(&api, &caller.org, "POST /v1/agents", &headers, body).await?;
     let AddRequest { agent_id } = json::parse_strict(&body)?;
-    let added = AddReply { identity_id: identity_of(&caller.org, &agent_id), agent_id: agent_id.clone() };
-    let body = serde_json::to_vec(&added).unwrap_or_default();
-    let status = |new: bool| if new { StatusCode::CREATED } else { StatusCode::OK };
-    let kept = body.clone();
-    let once = guard.once::<bool>(|| Box::new(move |new| (status(*new).as_u16(), kept)));
-    let new = api.store.add_agent(&caller.org, agent_id, once).await?;
-    Ok(json_bytes(status(new), body))
+    let accepted = match lookup {
+        Lookup::Replay(receipt) => Accepted::Replayed(receipt),
+        Lookup::Fresh(guard) => {
+            api.store.add_agent(&caller.org, agent_id.clone(), guard.request_key()).await?
+        }
+    };
+    let new =
+        idempotency::outcome(
+            accepted,
+            |receipt| {
+                if let Receipt::Agent { new } = receipt { Some(new) } else { None }
+            },
+        )?;
+    let status = if new { StatusCode::CREATED } else { StatusCode::OK };
+    Ok(reply(status, &AddReply { identity_id: identity_of(&caller.org, &agent_id), agent_id }))
 }
 
 #[cfg(test)]

@@ -13,7 +13,9 @@ use renown_core::ids::{AgentId, EvaluationId, ToolName};
 use renown_core::json::{self, Found, Noted};
 use renown_core::reputation::ReputationSummary;
 use renown_core::units::{Micros, Whole};
-use renown_store::{EvaluationOutcome, NewEvaluation};
+use renown_store::{
+    Accepted, EvaluationOutcome, EvaluationsReceipt, NewEvaluation, Receipt, StoredEvaluation,
+};
 use renown_view::shared::LifecycleView;
 use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize};
@@ -27,9 +29,9 @@ use crate::api::Api;
 use crate::body::discard;
 use crate::changes::Changed;
 use crate::error::{ApiError, Code};
-use crate::idempotency::{self, Lookup};
+use crate::idempotency::{self, Guard, Lookup};
 use crate::keys::Caller;
-use crate::reply::json_bytes;
+use crate::reply::json as reply;
 
 /// The largest body that is judged without moving other requests to another thread first.
 const JUDGED_AT_ONCE_BYTES: usize = 32 * 1024;
@@ -149,13 +151,29 @@ pub(crate) async fn evaluate(
         discard(&headers, body, api.limits.body_time_max).await;
         return Err(refused);
     }
-    let (body, guard) =
-        match idempotency::begin(&api, &caller.org, "POST /v1/evaluate", &headers, body).await? {
-            Lookup::Replay(saved) => return Ok(idempotency::replay(saved)),
-            Lookup::Fresh(fresh) => fresh,
-        };
-    let _slot = api.evaluating.enter()?;
-    let Noted { value: request, unknown } = json::parse_noted::<EvaluateRequest<'_>>(&body)?;
+    let (body, lookup) = idempotency::begin(&api, &caller.org, "POST /v1/evaluate", &headers, body).await?;
+    let (shown, unknown) = match lookup {
+        Lookup::Replay(receipt) => {
+            let Noted { unknown, .. } = json::parse_noted::<EvaluateRequest<'_>>(&body)?;
+            (Shown::before(receipt)?, unknown)
+        }
+        Lookup::Fresh(guard) => {
+            let _slot = api.evaluating.enter()?;
+            let Noted { value, unknown } = json::parse_noted::<EvaluateRequest<'_>>(&body)?;
+            (evaluate_now(&api, &caller, value, body.len(), &guard).await?, unknown)
+        }
+    };
+    Ok(reply(StatusCode::OK, &shown.reply(&unknown.into_warnings())))
+}
+
+/// Judges an output and counts the verdict.
+async fn evaluate_now(
+    api: &Api,
+    caller: &Caller,
+    request: EvaluateRequest<'_>,
+    bytes: usize,
+    guard: &Guard,
+) -> Result<Shown, ApiError> {
     let tmax = request.tmax_ms.zip(request.started_at).map(|(tmax_ms, started_at)| Tmax {
         tmax_ms: tmax_ms.0,
         started_at_ms: started_at.0,
@@ -168,44 +186,39 @@ pub(crate) async fn evaluate(
         tmax,
         ..Context::of(request.output)
     };
-    let memory = api.judging.reserve(api.engine.memory_max(body.len()))?;
-    let verdict = judge(&api, &context, body.len());
+    let memory = api.judging.reserve(api.engine.memory_max(bytes))?;
+    let verdict = judge(api, &context, bytes);
     drop(memory);
     let gates: Arc<str> = serde_json::to_string(&verdict.gates).unwrap_or_default().into();
     let id = api.event_id(request.evaluation_id);
-    let judged = Judged {
-        id: id.get().clone(),
-        passed: verdict.passed,
-        gates: Arc::clone(&gates),
-        total: verdict.total,
-        warnings: unknown.into_warnings(),
-    };
+    let (passed, total) = (verdict.passed, verdict.total);
     let evaluation = NewEvaluation {
         agent: request.agent_id.clone(),
-        id,
-        passed: verdict.passed,
-        gate_latency: verdict.total,
+        id: id.clone(),
+        passed,
+        gate_latency: total,
         agent_latency: request.latency_ms,
         tool: request.tool,
-        gates,
+        gates: Arc::clone(&gates),
         timestamp: None,
     };
-    let kept = judged.clone();
-    let once = guard.once::<[EvaluationOutcome]>(|| {
-        Box::new(move |outcomes| {
-            (200, outcomes.first().map(|outcome| kept.reply(outcome)).unwrap_or_default())
-        })
-    });
-    let outcomes = api.store.append(&caller.org, vec![evaluation], once).await?;
-    let Some(outcome) = outcomes.first() else { return Err(ApiError::new(Code::Internal, "no outcome")) };
-    match outcome {
-        EvaluationOutcome::Counted { .. } => {
-            api.metrics.evaluations(u64::from(verdict.passed), u64::from(!verdict.passed), 0);
-            api.changes.publish(&caller.org, || Changed::Agent(request.agent_id.clone()));
+    let outcomes = match api.store.append(&caller.org, vec![evaluation], guard.request_key()).await? {
+        Accepted::Fresh(outcomes) => outcomes,
+        Accepted::Replayed(receipt) => return Shown::before(receipt),
+        Accepted::Conflict => return Err(idempotency::conflict()),
+    };
+    match outcomes.into_iter().next() {
+        Some(EvaluationOutcome::Counted { tally }) => {
+            api.metrics.evaluations(u64::from(passed), u64::from(!passed), 0);
+            api.changes.publish(&caller.org, || Changed::Agent(request.agent_id));
+            Ok(Shown { id: id.get().clone(), passed, gates, total, standing: tally.standing() })
         }
-        EvaluationOutcome::Repeated { .. } => api.metrics.evaluations(0, 0, 1),
+        Some(EvaluationOutcome::Repeated { first, .. }) => {
+            api.metrics.evaluations(0, 0, 1);
+            Ok(Shown::stored(*first))
+        }
+        None => Err(ApiError::new(Code::Internal, "no outcome")),
     }
-    Ok(json_bytes(StatusCode::OK, judged.reply(outcome)))
 }
 
 /// Runs the gates. A large output may take milliseconds, so the runtime first moves the other requests of this thread to another thread.
@@ -215,39 +228,39 @@ fn judge(api: &Api, context: &Context<'_>, bytes: usize) -> Verdict {
     if bytes > JUDGED_AT_ONCE_BYTES && may_block { tokio::task::block_in_place(judge) } else { judge() }
 }
 
-/// The verdict of this request. It is the reply unless the same id was counted before.
-#[derive(Clone)]
-struct Judged {
+/// The evaluation that the reply shows: the one of this request, or the first one with its id.
+struct Shown {
     id: EvaluationId,
     passed: bool,
     gates: Arc<str>,
     total: Micros,
-    warnings: Vec<String>,
+    /// The agent's standing right after it.
+    standing: ReputationSummary,
 }
 
-impl Judged {
-    /// Renders the reply: this verdict, or the first one with the same id.
-    fn reply(&self, outcome: &EvaluationOutcome) -> Vec<u8> {
-        let reply = |id, passed, gates, total, reputation| {
-            let gates = serde_json::from_str(gates).unwrap_or(RawValue::NULL);
-            let warnings = &self.warnings;
-            let reply = EvaluateReply {
-                evaluation_id: id,
-                passed,
-                gates,
-                total_latency_ms: total,
-                reputation,
-                warnings,
-            };
-            serde_json::to_vec(&reply).unwrap_or_default()
-        };
-        match outcome {
-            EvaluationOutcome::Counted { tally } => {
-                reply(&self.id, self.passed, &self.gates, self.total, tally.standing())
-            }
-            EvaluationOutcome::Repeated { first, .. } => {
-                reply(&first.id, first.passed, &first.gates, first.gate_latency, first.standing)
-            }
+impl Shown {
+    fn stored(evaluation: StoredEvaluation) -> Self {
+        let StoredEvaluation { id, passed, gates, gate_latency, standing, .. } = evaluation;
+        Self { id, passed, gates: gates.into(), total: gate_latency, standing }
+    }
+
+    /// Returns what the reply to the first request showed.
+    fn before(receipt: Receipt) -> Result<Self, ApiError> {
+        if let Receipt::Evaluations(EvaluationsReceipt { only: Some(evaluation), .. }) = receipt {
+            Ok(Self::stored(*evaluation))
+        } else {
+            Err(idempotency::foreign_receipt())
+        }
+    }
+
+    fn reply<'a>(&'a self, warnings: &'a [String]) -> EvaluateReply<'a> {
+        EvaluateReply {
+            evaluation_id: &self.id,
+            passed: self.passed,
+            gates: serde_json::from_str(&self.gates).unwrap_or(RawValue::NULL),
+            total_latency_ms: self.total,
+            reputation: self.standing,
+            warnings,
         }
     }
 }

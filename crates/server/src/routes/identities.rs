@@ -12,7 +12,7 @@ use renown_core::json::{self, Strict};
 use renown_core::limits::{REPUTATION_EVENT_DAYS_MAX, REPUTATION_EVENTS_MAX};
 use renown_core::time::Timestamp;
 use renown_core::units::Unit;
-use renown_store::{NewReputationEvent, Recorded, ReputationEvent};
+use renown_store::{Accepted, NewReputationEvent, Receipt, Recorded, ReputationEvent};
 use renown_view::IdentityView;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -26,7 +26,7 @@ use crate::error::ApiError;
 use crate::idempotency::{self, Lookup};
 use crate::keys::Caller;
 use crate::query::{Query, time_cursor, time_cursor_text};
-use crate::reply::{json as reply, json_bytes};
+use crate::reply::json as reply;
 
 const DAY_MS: i64 = 86_400_000;
 
@@ -119,19 +119,25 @@ pub(crate) async fn add(
 ) -> Result<Response, ApiError> {
     caller.check_administers()?;
     let route = "POST /v1/reputation-events";
-    let (body, guard) = match idempotency::begin(&api, &caller.org, route, &headers, body).await? {
-        Lookup::Replay(saved) => return Ok(idempotency::replay(saved)),
-        Lookup::Fresh(fresh) => fresh,
+    let (body, lookup) = idempotency::begin(&api, &caller.org, route, &headers, body).await?;
+    let accepted = match lookup {
+        Lookup::Replay(receipt) => Accepted::Replayed(receipt),
+        Lookup::Fresh(guard) => {
+            let ReputationEventsRequest { events } = json::parse_strict(&body)?;
+            let events = check(&caller.org, events, api.now()?)?;
+            api.store.add_reputation_events(&caller.org, events, guard.request_key()).await?
+        }
     };
-    let ReputationEventsRequest { events } = json::parse_strict(&body)?;
-    let events = check(&caller.org, events, api.now()?)?;
-    let once = guard.once::<Recorded>(|| Box::new(|recorded| (202, rendered(*recorded))));
-    let recorded = api.store.add_reputation_events(&caller.org, events, once).await?;
-    if let Some(index) = recorded.refused {
-        return Err(derived(index));
+    if let Accepted::Fresh(recorded) = &accepted {
+        api.metrics.reputation_events(recorded.accepted);
     }
-    api.metrics.reputation_events(recorded.accepted);
-    Ok(json_bytes(StatusCode::ACCEPTED, rendered(recorded)))
+    let Recorded { accepted, duplicates, refused } = idempotency::outcome(accepted, |receipt| {
+        if let Receipt::ReputationEvents(recorded) = receipt { Some(recorded) } else { None }
+    })?;
+    match refused {
+        Some(index) => Err(derived(index)),
+        None => Ok(reply(StatusCode::ACCEPTED, &ReputationEventsReply { accepted, duplicates })),
+    }
 }
 
 /// Builds the error for an event with the id of an event that the server derives from a session.
@@ -139,10 +145,6 @@ fn derived(index: usize) -> ApiError {
     ApiError::invalid(format!(
         "events[{index}].event_id: the id is reserved for an event that is derived from a session, expected another id"
     ))
-}
-
-fn rendered(Recorded { accepted, duplicates, .. }: Recorded) -> Vec<u8> {
-    serde_json::to_vec(&ReputationEventsReply { accepted, duplicates }).unwrap_or_default()
 }
 
 /// Checks the events of a batch.

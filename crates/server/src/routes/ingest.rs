@@ -2,8 +2,6 @@
 
 mod gates;
 
-use std::collections::HashMap;
-use std::collections::hash_map::Entry;
 use std::sync::Arc;
 
 use axum::body::Body;
@@ -16,7 +14,7 @@ use renown_core::limits::{BATCH_EVENTS_MAX, GATES_MAX};
 use renown_core::reputation::ReputationSummary;
 use renown_core::time::Timestamp;
 use renown_core::units::Micros;
-use renown_store::{EvaluationOutcome, NewEvaluation};
+use renown_store::{Accepted, EvaluationOutcome, EvaluationsReceipt, NewEvaluation, Receipt};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -27,9 +25,9 @@ use super::shapes::{AgentName, Moment};
 use crate::api::Api;
 use crate::body::discard;
 use crate::error::ApiError;
-use crate::idempotency::{self, Lookup};
+use crate::idempotency::{self, Guard, Lookup};
 use crate::keys::Caller;
-use crate::reply::json_bytes;
+use crate::reply::json as reply;
 
 /// Verdicts of other programs.
 #[derive(Deserialize, ToSchema)]
@@ -124,25 +122,62 @@ pub(crate) async fn ingest(
         discard(&headers, body, api.limits.body_time_max).await;
         return Err(refused);
     }
-    let (body, guard) = match idempotency::begin(&api, &caller.org, "POST /v1/ingest", &headers, body).await?
-    {
-        Lookup::Replay(saved) => return Ok(idempotency::replay(saved)),
-        Lookup::Fresh(fresh) => fresh,
+    let (body, lookup) = idempotency::begin(&api, &caller.org, "POST /v1/ingest", &headers, body).await?;
+    let _slot = match &lookup {
+        Lookup::Replay(_) => None,
+        Lookup::Fresh(_) => Some(api.ingesting.enter()?),
     };
-    let _slot = api.ingesting.enter()?;
     let Noted { value: IngestRequest { events }, unknown } = json::parse_noted(&body)?;
     let warnings = warnings(unknown, &events);
-    let evaluations = check(&api, events)?;
-    let agents: Arc<[AgentId]> = evaluations.iter().map(|evaluation| evaluation.agent.clone()).collect();
+    let Counted { accepted, duplicates, standings } = match lookup {
+        Lookup::Replay(receipt) => Counted::before(receipt)?,
+        Lookup::Fresh(guard) => count(&api, &caller, events, &guard).await?,
+    };
+    let update = |(agent_id, standing)| Update { agent_id, standing };
+    let reputation_updates = standings.into_iter().map(update).collect();
+    let counted = IngestReply { accepted, duplicates, reputation_updates, warnings };
+    Ok(reply(StatusCode::ACCEPTED, &counted))
+}
+
+/// What became of a batch.
+struct Counted {
+    accepted: usize,
+    duplicates: usize,
+    /// The last standing of each agent, in the order of the agents' first events.
+    standings: Vec<(AgentId, ReputationSummary)>,
+}
+
+impl Counted {
+    /// Returns what became of the batch at the first request.
+    fn before(receipt: Receipt) -> Result<Self, ApiError> {
+        if let Receipt::Evaluations(EvaluationsReceipt { counted, repeated, standings, .. }) = receipt {
+            Ok(Self { accepted: counted, duplicates: repeated, standings })
+        } else {
+            Err(idempotency::foreign_receipt())
+        }
+    }
+}
+
+/// Counts the events of a batch.
+async fn count(
+    api: &Api,
+    caller: &Caller,
+    events: Vec<Noted<IngestEvent>>,
+    guard: &Guard,
+) -> Result<Counted, ApiError> {
+    let evaluations = check(api, events)?;
+    let agents: Vec<AgentId> = evaluations.iter().map(|evaluation| evaluation.agent.clone()).collect();
     let verdicts: Vec<bool> = evaluations.iter().map(|evaluation| evaluation.passed).collect();
-    let (named, kept) = (Arc::clone(&agents), warnings.clone());
-    let once = guard.once::<[EvaluationOutcome]>(|| {
-        Box::new(move |outcomes| (202, render(updates(&named, outcomes), outcomes, kept)))
-    });
-    let outcomes = api.store.append(&caller.org, evaluations, once).await?;
-    let updates = updates(&agents, &outcomes);
-    api.counted(&caller.org, &verdicts, &outcomes, updates.iter().map(|update| &update.agent_id));
-    Ok(json_bytes(StatusCode::ACCEPTED, render(updates, &outcomes, warnings)))
+    let outcomes = match api.store.append(&caller.org, evaluations, guard.request_key()).await? {
+        Accepted::Fresh(outcomes) => outcomes,
+        Accepted::Replayed(receipt) => return Counted::before(receipt),
+        Accepted::Conflict => return Err(idempotency::conflict()),
+    };
+    let standings = EvaluationOutcome::last_standings(&agents, &outcomes);
+    api.counted(&caller.org, &verdicts, &outcomes, standings.iter().map(|(agent, _)| agent));
+    let accepted =
+        outcomes.iter().filter(|outcome| matches!(outcome, EvaluationOutcome::Counted { .. })).count();
+    Ok(Counted { accepted, duplicates: outcomes.len() - accepted, standings })
 }
 
 /// Lists the unknown fields of a batch: first its own, then those of each event and its gates.
@@ -183,36 +218,4 @@ fn check(api: &Api, events: Vec<Noted<IngestEvent>>) -> Result<Vec<NewEvaluation
         })
     };
     events.into_iter().enumerate().map(evaluation).collect()
-}
-
-/// Returns the last standing of each agent, in the order of the agents' first events.
-fn updates(agents: &[AgentId], outcomes: &[EvaluationOutcome]) -> Vec<Update> {
-    let mut last: Vec<(&AgentId, &EvaluationOutcome)> = Vec::with_capacity(agents.len());
-    let mut indices: HashMap<&AgentId, usize> = HashMap::with_capacity(agents.len());
-    for (agent, outcome) in agents.iter().zip(outcomes) {
-        match indices.entry(agent) {
-            Entry::Vacant(index) => {
-                index.insert(last.len());
-                last.push((agent, outcome));
-            }
-            Entry::Occupied(index) => {
-                if let Some((_, last)) = last.get_mut(*index.get()) {
-                    *last = outcome;
-                }
-            }
-        }
-    }
-    let update = |(agent, outcome): (&AgentId, &EvaluationOutcome)| Update {
-        agent_id: agent.clone(),
-        standing: outcome.tally().standing(),
-    };
-    last.into_iter().map(update).collect()
-}
-
-fn render(reputation_updates: Vec<Update>, outcomes: &[EvaluationOutcome], warnings: Vec<String>) -> Vec<u8> {
-    let accepted =
-        outcomes.iter().filter(|outcome| matches!(outcome, EvaluationOutcome::Counted { .. })).count();
-    let duplicates = outcomes.len() - accepted;
-    serde_json::to_vec(&IngestReply { accepted, duplicates, reputation_updates, warnings })
-        .unwrap_or_default()
 }

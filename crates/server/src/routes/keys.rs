@@ -12,7 +12,7 @@ use hyper::StatusCode;
 use renown_core::ids::OrgId;
 use renown_core::json::{self, Found};
 use renown_core::time::Timestamp;
-use renown_store::{ApiKey, DEFAULT_ORG, KeyKind, NewKey, RequestKey, SavedReply};
+use renown_store::{Accepted, ApiKey, DEFAULT_ORG, KeyKind, NewKey, Receipt, RequestKey};
 use serde::{Deserialize, Deserializer, Serialize};
 use utoipa::ToSchema;
 use uuid::Uuid;
@@ -92,19 +92,17 @@ pub(crate) async fn create(
 ) -> Result<Response, ApiError> {
     caller.check_administers()?;
     let (parts, body) = request.into_parts();
-    let (body, guard) =
-        match idempotency::begin(&api, &caller.org, "POST /v1/keys", &parts.headers, body).await? {
-            Lookup::Replay(saved) => return Err(created_before(&saved)),
-            Lookup::Fresh(fresh) => fresh,
-        };
+    let (body, lookup) = idempotency::begin(&api, &caller.org, "POST /v1/keys", &parts.headers, body).await?;
+    let guard = match lookup {
+        Lookup::Replay(receipt) => return Err(created_before(&receipt)),
+        Lookup::Fresh(guard) => guard,
+    };
     let request: CreateRequest = json::parse_strict(&body)?;
     let org = resolve_org(&caller, request.org)?;
     let (key, new) = make(&api, org, request.kind, request.label)?;
     let shown =
         CreateReply { id: new.id, key: key.reveal().to_owned(), kind: request.kind, org: new.org.clone() };
-    let id = new.id;
-    let once = guard.once::<ApiKey>(|| Box::new(move |_| (201, id.to_string().into_bytes())));
-    add(&api, new, once).await?;
+    add(&api, new, guard.request_key()).await?;
     Ok(reply(StatusCode::CREATED, &shown))
 }
 
@@ -127,11 +125,16 @@ pub(crate) fn make(
 }
 
 /// Stores a new key and adds it to the key ring. From then on it is valid.
-pub(crate) async fn add(api: &Api, new: NewKey, once: Option<RequestKey<ApiKey>>) -> Result<(), ApiError> {
+pub(crate) async fn add(api: &Api, new: NewKey, request_key: Option<RequestKey>) -> Result<(), ApiError> {
     let _changing = api.keys.changing.lock().await;
-    let added = api.store.create_key(new, once).await?;
-    api.keys.set(&added);
-    Ok(())
+    match api.store.create_key(new, request_key).await? {
+        Accepted::Fresh(added) => {
+            api.keys.set(&added);
+            Ok(())
+        }
+        Accepted::Replayed(receipt) => Err(created_before(&receipt)),
+        Accepted::Conflict => Err(idempotency::conflict()),
+    }
 }
 
 /// Returns the named organization, by default the caller's. Fails if the caller may not name it.
@@ -147,9 +150,9 @@ fn resolve_org(caller: &Caller, named: Option<OrgId>) -> Result<OrgId, ApiError>
     }
 }
 
-/// Builds the reply to a retry. Only the id of the key was stored with the `Idempotency-Key`.
-fn created_before(saved: &SavedReply) -> ApiError {
-    let id = String::from_utf8_lossy(&saved.body);
+/// Builds the reply to a retry. Only the id of the key is kept with the `Idempotency-Key`.
+fn created_before(receipt: &Receipt) -> ApiError {
+    let Receipt::ApiKey(id) = receipt else { return idempotency::foreign_receipt() };
     let error = format!(
         "this Idempotency-Key created the key {id}, which is shown only once: revoke it and create another, with another Idempotency-Key"
     );

@@ -12,7 +12,7 @@ use hyper::{HeaderMap, StatusCode};
 use renown_core::ids::RunId;
 use renown_core::json;
 use renown_core::scorecard::{Submission, Tier};
-use renown_store::{NewRun, Position, Run, RunQuery, Submitted};
+use renown_store::{Accepted, NewRun, Position, Receipt, Run, RunQuery, Submitted};
 use renown_view::{RunView, RunsPage, ScoreView};
 use sha2::{Digest, Sha256};
 
@@ -22,10 +22,10 @@ use super::shapes::{AgentName, TimeText};
 use crate::api::Api;
 use crate::changes::Changed;
 use crate::error::{ApiError, Code};
-use crate::idempotency::{self, Lookup};
+use crate::idempotency::{self, Guard, Lookup};
 use crate::keys::Caller;
 use crate::query::{Query, refused};
-use crate::reply::{json as reply, json_bytes};
+use crate::reply::json as reply;
 use shapes::{RunName, RunRequest};
 
 /// Score a run
@@ -50,31 +50,46 @@ pub(crate) async fn submit(
     headers: HeaderMap,
     body: Body,
 ) -> Result<Response, ApiError> {
-    let (body, guard) = match idempotency::begin(&api, &caller.org, "POST /v1/runs", &headers, body).await? {
-        Lookup::Replay(saved) => return Ok(idempotency::replay(saved)),
-        Lookup::Fresh(fresh) => fresh,
+    let (body, lookup) = idempotency::begin(&api, &caller.org, "POST /v1/runs", &headers, body).await?;
+    let (new, run) = match lookup {
+        Lookup::Replay(receipt) => scored_before(receipt)?,
+        Lookup::Fresh(guard) => score_now(&api, &caller, &body, &guard).await?,
     };
-    let submission: Submission = json::parse(&body)?;
+    Ok(reply(if new { StatusCode::CREATED } else { StatusCode::OK }, &ScoreView::of(&run)))
+}
+
+/// Scores a run. Returns the run, and whether it is new.
+async fn score_now(
+    api: &Api,
+    caller: &Caller,
+    body: &[u8],
+    guard: &Guard,
+) -> Result<(bool, Box<Run>), ApiError> {
+    let submission: Submission = json::parse(body)?;
     let id = submission.run.clone().unwrap_or_else(|| api.run_id());
-    let new = NewRun { id: id.clone(), submission, digest: digest(&body) };
-    let once = guard.once::<Submitted>(|| {
-        Box::new(|submitted| {
-            // A conflict has no reply to save.
-            rendered(submitted).map_or((0, Vec::new()), |(status, body)| (status.as_u16(), body))
-        })
-    });
-    let submitted = api.store.add_run(&caller.org, new, once).await?;
-    let taken = || {
-        let error =
-            format!("run_id: {:?} was already submitted with another body, expected a new id", id.as_str());
-        ApiError::new(Code::Conflict, error)
-    };
-    let (status, body) = rendered(&submitted).ok_or_else(taken)?;
-    if matches!(submitted, Submitted::New(_)) {
-        api.metrics.run();
-        api.changes.publish(&caller.org, || Changed::Evidence);
+    let new = NewRun { id: id.clone(), submission, digest: digest(body) };
+    match api.store.add_run(&caller.org, new, guard.request_key()).await? {
+        Accepted::Fresh(Submitted::New(run)) => {
+            api.metrics.run();
+            api.changes.publish(&caller.org, || Changed::Evidence);
+            Ok((true, run))
+        }
+        Accepted::Fresh(Submitted::Repeated(run)) => Ok((false, run)),
+        Accepted::Fresh(Submitted::Conflict) => {
+            let error = format!(
+                "run_id: {:?} was already submitted with another body, expected a new id",
+                id.as_str()
+            );
+            Err(ApiError::new(Code::Conflict, error))
+        }
+        Accepted::Replayed(receipt) => scored_before(receipt),
+        Accepted::Conflict => Err(idempotency::conflict()),
     }
-    Ok(json_bytes(status, body))
+}
+
+/// Returns the run of the first request, and whether it was new then.
+fn scored_before(receipt: Receipt) -> Result<(bool, Box<Run>), ApiError> {
+    if let Receipt::Run { new, run } = receipt { Ok((new, run)) } else { Err(idempotency::foreign_receipt()) }
 }
 
 /// Computes a digest of a submitted run. It does not depend on whitespace or the order of fields.
@@ -85,15 +100,6 @@ pub fn digest(body: &[u8]) -> [u8; 32] {
         // The JSON is nested too deeply for a `Value`.
         Err(_) => Sha256::digest(body).into(),
     }
-}
-
-fn rendered(submitted: &Submitted) -> Option<(StatusCode, Vec<u8>)> {
-    let (status, run) = match submitted {
-        Submitted::New(run) => (StatusCode::CREATED, run),
-        Submitted::Repeated(run) => (StatusCode::OK, run),
-        Submitted::Conflict => return None,
-    };
-    Some((status, serde_json::to_vec(&ScoreView::of(run)).unwrap_or_default()))
 }
 
 /// Read a scorecard

@@ -13,7 +13,7 @@ use renown_core::ids::{AgentId, SessionId, TraceId};
 use renown_core::json::{self, Strict};
 use renown_core::session_metrics::{SessionTraces, Signals, Trace};
 use renown_core::time::Timestamp;
-use renown_store::{NewSignals, NewTrace, RecordCursor, SessionQuery, StoredSession};
+use renown_store::{Accepted, NewSignals, NewTrace, Receipt, RecordCursor, SessionQuery, StoredSession};
 use renown_view::sessions::{self, PerformanceShape};
 use renown_view::{RecordsPage, SessionDetail, SessionView, SessionsPage};
 use serde::{Deserialize, Serialize};
@@ -28,7 +28,7 @@ use crate::error::{ApiError, Code};
 use crate::idempotency::{self, Lookup};
 use crate::keys::Caller;
 use crate::query::{Query, time_cursor, time_cursor_text};
-use crate::reply::{json as reply, json_bytes};
+use crate::reply::json as reply;
 use shapes::{SessionName, SignalsRequest};
 
 /// List sessions
@@ -219,21 +219,24 @@ pub(crate) async fn add_signals(
 ) -> Result<Response, ApiError> {
     let session: SessionId = segment(path, "session_id")?;
     let route = format!("POST /v1/sessions/{session}/signals");
-    let (body, guard) = match idempotency::begin(&api, &caller.org, &route, &headers, body).await? {
-        Lookup::Replay(saved) => return Ok(idempotency::replay(saved)),
-        Lookup::Fresh(fresh) => fresh,
-    };
+    let (body, lookup) = idempotency::begin(&api, &caller.org, &route, &headers, body).await?;
     let SentSignals { agent_id, traces } = json::parse_strict(&body)?;
     if traces.is_empty() {
         return Err(ApiError::invalid("traces: empty, expected at least one trace"));
     }
-    let accepted = traces.len();
-    let signals = NewSignals { agent: agent_id, traces: check(traces)? };
-    let rendered = move || serde_json::to_vec(&SignalsReply { accepted }).unwrap_or_default();
-    let once = guard.once::<()>(|| Box::new(move |()| (202, rendered())));
-    api.store.add_signals(&caller.org, &session, signals, once).await?;
-    api.changes.publish(&caller.org, || Changed::Evidence);
-    Ok(json_bytes(StatusCode::ACCEPTED, rendered()))
+    let count = traces.len();
+    let accepted = match lookup {
+        Lookup::Replay(receipt) => Accepted::Replayed(receipt),
+        Lookup::Fresh(guard) => {
+            let signals = NewSignals { agent: agent_id, traces: check(traces)? };
+            api.store.add_signals(&caller.org, &session, signals, guard.request_key()).await?
+        }
+    };
+    if accepted == Accepted::Fresh(()) {
+        api.changes.publish(&caller.org, || Changed::Evidence);
+    }
+    idempotency::outcome(accepted, |receipt| (receipt == Receipt::Signals).then_some(()))?;
+    Ok(reply(StatusCode::ACCEPTED, &SignalsReply { accepted: count }))
 }
 
 /// Checks that no trace is repeated, and converts the traces.

@@ -189,7 +189,7 @@ pub(crate) struct EraseReply {
 
 /// Erase an agent
 ///
-/// The agent is no longer visible from now on. Its evidence, runs, events, scores and saved replies are deleted within a minute. A tombstone
+/// The agent is no longer visible from now on. Its evidence, runs, events, scores and request keys are deleted within a minute. A tombstone
 /// remains: a time, a count, and the SHA-256 of the id. Needs a secret key.
 #[utoipa::path(
     delete,

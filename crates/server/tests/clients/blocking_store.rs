@@ -10,11 +10,11 @@ use renown_core::time::{Day, Timestamp};
 use renown_store::days::DaySums;
 use renown_store::memory::Memory;
 use renown_store::{
-    AdminStore, AgentDays, AgentEvidence, AgentQuery, AgentSummary, Agents, ApiKey, Clock, Closed,
-    EvaluationOutcome, EvaluationPage, EvaluationQuery, HistorySteps, IdentityStore, KeyId, NewEvaluation,
-    NewKey, NewReputationEvent, NewRun, NewSignals, OrgOverview, OrgSettings, PageStore, Point, Publication,
-    PublicationChange, Published, Ready, RecordCursor, Recorded, Reply, ReputationEvents, RequestKey,
-    Retention, Run, RunQuery, RunStore, Runs, SavedReply, SessionQuery, SessionRecords, SessionStore,
+    Accepted, AdminStore, AgentDays, AgentEvidence, AgentQuery, AgentSummary, Agents, ApiKey, Clock, Closed,
+    EvaluationOutcome, EvaluationPage, EvaluationQuery, HistorySteps, IdentityStore, KeyId, KnownRequest,
+    NewEvaluation, NewKey, NewReputationEvent, NewRun, NewSignals, OrgOverview, OrgSettings, PageStore,
+    Point, Publication, PublicationChange, Published, Ready, RecordCursor, Recorded, Reply, ReputationEvents,
+    RequestKey, Retention, Run, RunQuery, RunStore, Runs, SessionQuery, SessionRecords, SessionStore,
     Sessions, Specs, Store, StoreError, StoredSession, Submitted, TimeCursor, Tombstone,
 };
 use renown_telemetry::account::Account;
@@ -102,7 +102,7 @@ impl Store for BlockingStore {
         fn earliest(org: &OrgId, agent: &AgentId) -> Option<Timestamp>;
         fn agents(org: &OrgId, query: AgentQuery) -> Agents;
         fn agent(org: &OrgId, agent: &AgentId) -> Option<AgentSummary>;
-        fn saved_reply(org: &OrgId, key: &str) -> Option<SavedReply>;
+        fn known_request(request_key: RequestKey) -> Option<KnownRequest>;
         fn keys() -> Vec<ApiKey>;
         fn touch_keys(used: Vec<(KeyId, Timestamp)>) -> ();
         fn ready() -> Ready;
@@ -112,26 +112,26 @@ impl Store for BlockingStore {
         &'a self,
         org: &OrgId,
         evaluations: Vec<NewEvaluation>,
-        once: Option<RequestKey<[EvaluationOutcome]>>,
-    ) -> Reply<'a, Vec<EvaluationOutcome>> {
+        request_key: Option<RequestKey>,
+    ) -> Reply<'a, Accepted<Vec<EvaluationOutcome>>> {
         let org = org.clone();
-        self.write(move || self.memory.append(&org, evaluations, once))
+        self.write(move || self.memory.append(&org, evaluations, request_key))
     }
 
     fn add_agent<'a>(
         &'a self,
         org: &OrgId,
         agent: AgentId,
-        once: Option<RequestKey<bool>>,
-    ) -> Reply<'a, bool> {
+        request_key: Option<RequestKey>,
+    ) -> Reply<'a, Accepted<bool>> {
         let org = org.clone();
-        self.write(move || self.memory.add_agent(&org, agent, once))
+        self.write(move || self.memory.add_agent(&org, agent, request_key))
     }
 
-    fn create_key(&self, key: NewKey, once: Option<RequestKey<ApiKey>>) -> Reply<'_, ApiKey> {
+    fn create_key(&self, key: NewKey, request_key: Option<RequestKey>) -> Reply<'_, Accepted<ApiKey>> {
         let mut is_blocked = self.blocks_key_replies.subscribe();
         Box::pin(async move {
-            let created = self.write(move || self.memory.create_key(key, once)).await;
+            let created = self.write(move || self.memory.create_key(key, request_key)).await;
             if *is_blocked.borrow() {
                 self.blocked.notify_one();
             }
@@ -158,10 +158,10 @@ impl RunStore for BlockingStore {
         &'a self,
         org: &OrgId,
         run: NewRun,
-        once: Option<RequestKey<Submitted>>,
-    ) -> Reply<'a, Submitted> {
+        request_key: Option<RequestKey>,
+    ) -> Reply<'a, Accepted<Submitted>> {
         let org = org.clone();
-        self.write(move || self.memory.add_run(&org, run, once))
+        self.write(move || self.memory.add_run(&org, run, request_key))
     }
 }
 
@@ -175,10 +175,10 @@ impl IdentityStore for BlockingStore {
         &'a self,
         org: &OrgId,
         events: Vec<NewReputationEvent>,
-        once: Option<RequestKey<Recorded>>,
-    ) -> Reply<'a, Recorded> {
+        request_key: Option<RequestKey>,
+    ) -> Reply<'a, Accepted<Recorded>> {
         let org = org.clone();
-        self.write(move || self.memory.add_reputation_events(&org, events, once))
+        self.write(move || self.memory.add_reputation_events(&org, events, request_key))
     }
 }
 
@@ -194,13 +194,13 @@ impl SessionStore for BlockingStore {
         &'a self,
         org: &OrgId,
         batch: Batch,
-        once: Option<RequestKey<Account>>,
-    ) -> Reply<'a, Account> {
+        request_key: Option<RequestKey>,
+    ) -> Reply<'a, Accepted<Account>> {
         if let Some(error) = self.failure.lock().unwrap().take() {
             return Box::pin(std::future::ready(Err(error)));
         }
         let org = org.clone();
-        self.write(move || self.memory.add_records(&org, batch, once))
+        self.write(move || self.memory.add_records(&org, batch, request_key))
     }
 
     fn add_signals<'a>(
@@ -208,10 +208,10 @@ impl SessionStore for BlockingStore {
         org: &OrgId,
         session: &SessionId,
         signals: NewSignals,
-        once: Option<RequestKey<()>>,
-    ) -> Reply<'a, ()> {
+        request_key: Option<RequestKey>,
+    ) -> Reply<'a, Accepted<()>> {
         let (org, session) = (org.clone(), session.clone());
-        self.write(move || self.memory.add_signals(&org, &session, signals, once))
+        self.write(move || self.memory.add_signals(&org, &session, signals, request_key))
     }
 }
 

@@ -1,9 +1,104 @@
-//! Retries that cannot return the first reply.
+//! Retries: the same bytes again, except for API keys, which are shown once.
 
 use renown_server::Limits;
 use renown_store::sqlite::system_clock;
+use serde_json::Value;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
 
-use super::running::start;
+use super::running::{Running, start};
+
+/// Sends a POST with a key. Returns the status line and the bytes of the body.
+async fn post(server: &Running, path: &str, key: &str, body: &str) -> (String, String) {
+    let headers =
+        format!("Connection: close\r\nContent-Type: application/json\r\nIdempotency-Key: {key}\r\n");
+    let mut stream = TcpStream::connect(server.address).await.unwrap();
+    stream.write_all(server.request("POST", path, &headers, body).as_bytes()).await.unwrap();
+    let mut text = String::new();
+    stream.read_to_string(&mut text).await.unwrap();
+    let (head, body) = text.split_once("\r\n\r\n").unwrap();
+    (head.lines().next().unwrap().to_owned(), body.to_owned())
+}
+
+/// Requests to every route with POST except `/v1/keys`, each of which counts something or shows something else when
+/// it is sent a second time without a key.
+const REQUESTS: [(&str, &str, &str); 16] = [
+    ("/v1/evaluate", "200", r#"{"agent_id":"a","output":"done","tool":"sh","latency_ms":1.5}"#),
+    ("/v1/evaluate", "200", r#"{"agent_id":"a","output":"done","colour":1,"size":2}"#),
+    ("/v1/evaluate", "200", r#"{"agent_id":"a","output":null,"evaluation_id":"e1"}"#),
+    ("/v1/evaluate", "200", r#"{"agent_id":"unknown","output":"done","evaluation_id":"e1"}"#),
+    (
+        "/v1/ingest",
+        "202",
+        r#"{"events":[{"agent_id":"c","passed":true,"total_latency_ms":1},{"agent_id":"b","passed":false,"total_latency_ms":2,"gates":[{"name":"g","passed":false,"latency_ms":1,"size":1}]},{"agent_id":"c","passed":true,"total_latency_ms":3,"evaluation_id":"e1","colour":1}],"size":1}"#,
+    ),
+    (
+        "/v1/ingest",
+        "202",
+        r#"{"events":[{"agent_id":"z","passed":true,"total_latency_ms":1,"evaluation_id":"e1"}]}"#,
+    ),
+    ("/v1/agents", "201", r#"{"agent_id":"named"}"#),
+    ("/v1/agents", "200", r#"{"agent_id":"a"}"#),
+    (
+        "/v1/runs",
+        "201",
+        r#"{"agent_id":"a","outcome":"completed","wall_ms":-5,"colour":1,"finished_at":"2026-11-01T00:00:00.123456789Z"}"#,
+    ),
+    ("/v1/runs", "201", r#"{"agent_id":"a","outcome":"failed","run_id":"r1","attributes":{"b":1,"a":2}}"#),
+    ("/v1/runs", "200", r#"{"agent_id":"a","outcome":"failed","run_id":"r1","attributes":{"a":2,"b":1}}"#),
+    (
+        "/v1/reputation-events",
+        "202",
+        r#"{"events":[{"event_id":"00000000-0000-4000-8000-000000000001","timestamp":"2026-11-14T00:00:00Z","agent_id":"a","category":"economic","event_type":"paid","score_delta":0.5}]}"#,
+    ),
+    (
+        "/v1/sessions/s1/signals",
+        "202",
+        r#"{"agent_id":"a","traces":[{"trace_id":"t1","signals":{"confidence":0.5}}]}"#,
+    ),
+    (
+        "/otlp/v1/logs",
+        "200",
+        r#"{"resourceLogs":[{"scopeLogs":[{"logRecords":[{"timeUnixNano":"1790000000000000000","eventName":"claude_code.user_prompt","attributes":[{"key":"session.id","value":{"stringValue":"s1"}}]}]}]}]}"#,
+    ),
+    (
+        "/otlp/v1/logs",
+        "200",
+        r#"{"resourceLogs":[{"scopeLogs":[{"logRecords":[{"timeUnixNano":"1790000000000000000","eventName":"claude_code.api_request","attributes":[{"key":"session.id","value":{"stringValue":"s1"}},{"key":"cost_usd","value":{"stringValue":"-1"}}]},{"timeUnixNano":"1790000000000000000","eventName":"claude_code.user_prompt","attributes":[{"key":"session.id","value":{"stringValue":"s1"}}]}]}]}]}"#,
+    ),
+    ("/otlp/v1/traces", "200", r#"{"resourceSpans":[]}"#),
+];
+
+#[tokio::test]
+async fn every_post_with_a_key_returns_the_same_bytes_again() {
+    let server = start(Limits::default(), system_clock()).await;
+    let mut first = Vec::new();
+    for (number, (path, status, body)) in REQUESTS.iter().enumerate() {
+        let reply = post(&server, path, &format!("k{number}"), body).await;
+        assert!(reply.0.starts_with(&format!("HTTP/1.1 {status} ")), "{path} {body}: {reply:?}");
+        first.push(reply);
+    }
+    let (_, before) = server.ask("GET", "/v1/agents", "", "").await;
+    // After all of them, so that every agent has other scores by now.
+    for (number, ((path, _, body), first)) in REQUESTS.iter().zip(first).enumerate() {
+        assert_eq!(post(&server, path, &format!("k{number}"), body).await, first, "{path} {body}");
+        let (status, reply) = post(&server, path, &format!("k{number}"), &format!("{body} ")).await;
+        // Telemetry without records writes nothing, so nothing is kept.
+        let is_kept = !body.contains("[]");
+        assert_eq!(status.starts_with("HTTP/1.1 409 "), is_kept, "{path} {body}: {reply}");
+    }
+    let (_, after) = server.ask("GET", "/v1/agents", "", "").await;
+    assert_eq!(before, after, "the retries changed nothing");
+    let text = server.text("/openapi.json").await;
+    let document: Value = serde_json::from_str(text.split_once("\r\n\r\n").unwrap().1).unwrap();
+    for (path, operations) in document["paths"].as_object().unwrap() {
+        let is_sent = REQUESTS.iter().any(|(sent, ..)| *sent == path.replace("{session_id}", "s1"));
+        assert!(
+            operations.get("post").is_none() || is_sent || path == "/v1/keys",
+            "{path} is not in REQUESTS"
+        );
+    }
+}
 
 #[tokio::test]
 async fn a_retry_of_creating_a_key_names_the_first_key_but_does_not_show_it() {

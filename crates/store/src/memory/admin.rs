@@ -7,7 +7,7 @@ use sha2::{Digest, Sha256};
 use super::{Memory, answer};
 use crate::Reply;
 use crate::admin::{
-    AdminStore, OrgSettings, Publication, PublicationChange, Published, Retention, Tombstone, without,
+    AdminStore, OrgSettings, Publication, PublicationChange, Published, Retention, Tombstone,
 };
 
 impl AdminStore for Memory {
@@ -85,14 +85,7 @@ impl AdminStore for Memory {
                 state.reputation_events.retain(|(o, event)| o != org || event.identity != identity);
                 state.agents.retain(|(o, known, _)| o != org || known != agent);
                 state.publications.remove(&(org.clone(), agent.clone()));
-                state.replies.retain_mut(|kept| {
-                    if kept.org != *org || !kept.agents.contains(agent) {
-                        return true;
-                    }
-                    let left = without(agent, &kept.reply.body);
-                    kept.agents.retain(|other| other != agent);
-                    left.map(|left| kept.reply.body = left).is_some()
-                });
+                state.remove_agent_from_request_keys(org, agent);
                 let left = state.evaluations.len() + state.runs.len() + state.reputation_events.len();
                 let tombstone = Tombstone {
                     digest: Sha256::digest(agent.as_str()).into(),

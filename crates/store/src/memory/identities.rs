@@ -7,9 +7,10 @@ use renown_core::time::Timestamp;
 use super::{Memory, State, answer};
 use crate::Reply;
 use crate::error::StoreError;
-use crate::evidence::RequestKey;
 use crate::identities::{IdentityStore, NewReputationEvent, Recorded, ReputationEvent, ReputationEvents};
 use crate::query::TimeCursor;
+use crate::request_keys::kept::Kept;
+use crate::request_keys::{Accepted, RequestKey};
 
 impl State {
     pub(super) fn of_identity<'a>(
@@ -43,21 +44,22 @@ impl IdentityStore for Memory {
         &'a self,
         org: &OrgId,
         events: Vec<NewReputationEvent>,
-        request_key: Option<RequestKey<Recorded>>,
-    ) -> Reply<'a, Recorded> {
+        request_key: Option<RequestKey>,
+    ) -> Reply<'a, Accepted<Recorded>> {
         let (mut state, now) = match self.begin_write() {
             Ok(begin_write) => begin_write,
             Err(error) => return answer(Err(error)),
         };
-        answer(state.check_org(org).map(|()| {
-            let refused = events.iter().position(|new| state.is_session_event(org, new.event.event_id));
-            if refused.is_some() {
-                return Recorded { refused, ..Recorded::default() };
-            }
-            let accepted = events.iter().filter(|new| state.count_event(org, new, now)).count();
-            let recorded = Recorded { accepted, duplicates: events.len() - accepted, refused };
-            state.save_reply(request_key, &recorded, Vec::new(), now);
-            recorded
+        answer(state.check_org(org).and_then(|()| {
+            state.once(request_key, now, |state| {
+                let refused = events.iter().position(|new| state.is_session_event(org, new.event.event_id));
+                if refused.is_some() {
+                    return Ok((Recorded { refused, ..Recorded::default() }, None));
+                }
+                let accepted = events.iter().filter(|new| state.count_event(org, new, now)).count();
+                let recorded = Recorded { accepted, duplicates: events.len() - accepted, refused };
+                Ok((recorded, Some(Kept::reputation_events(recorded))))
+            })
         }))
     }
 

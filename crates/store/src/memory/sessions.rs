@@ -12,8 +12,10 @@ use uuid::Uuid;
 use super::{Memory, answer};
 use crate::Reply;
 use crate::error::StoreError;
-use crate::evidence::{Position, RequestKey};
+use crate::evidence::Position;
 use crate::identities::ReputationEvent;
+use crate::request_keys::kept::Kept;
+use crate::request_keys::{Accepted, RequestKey};
 use crate::sessions::{
     Closed, NewSignals, NewTrace, OPEN_MAX, RecordCursor, SessionQuery, SessionRecord, SessionRecords,
     SessionStore, SessionSummary, Sessions, StoredSession, agent_of, began_at, last_event, over_at,
@@ -102,8 +104,8 @@ impl super::State {
                 session.closed_at = session.closed_at.map(|at| at.min(now));
             }
         }
-        for reply in &mut self.replies {
-            reply.at = reply.at.min(now);
+        for used in &mut self.request_keys {
+            used.at = used.at.min(now);
         }
     }
 
@@ -297,16 +299,17 @@ impl SessionStore for Memory {
         &'a self,
         org: &OrgId,
         batch: Batch,
-        request_key: Option<RequestKey<Account>>,
-    ) -> Reply<'a, Account> {
+        request_key: Option<RequestKey>,
+    ) -> Reply<'a, Accepted<Account>> {
         let (mut state, now) = match self.begin_write() {
             Ok(begin_write) => begin_write,
             Err(error) => return answer(Err(error)),
         };
-        let added = state.check_org(org).and_then(|()| state.add_records(org, &batch, now));
-        answer(added.map(|(account, agents)| {
-            state.save_reply(request_key, &account, agents, now);
-            account
+        answer(state.check_org(org).and_then(|()| {
+            state.once(request_key, now, |state| {
+                let (account, agents) = state.add_records(org, &batch, now)?;
+                Ok((account, Some(Kept::records(agents))))
+            })
         }))
     }
 
@@ -315,14 +318,18 @@ impl SessionStore for Memory {
         org: &OrgId,
         session: &SessionId,
         signals: NewSignals,
-        request_key: Option<RequestKey<()>>,
-    ) -> Reply<'a, ()> {
+        request_key: Option<RequestKey>,
+    ) -> Reply<'a, Accepted<()>> {
         let (mut state, now) = match self.begin_write() {
             Ok(begin_write) => begin_write,
             Err(error) => return answer(Err(error)),
         };
-        let agent = state.check_org(org).and_then(|()| state.add_signals(org, session, signals, now));
-        answer(agent.map(|agent| state.save_reply(request_key, &(), vec![agent], now)))
+        answer(state.check_org(org).and_then(|()| {
+            state.once(request_key, now, |state| {
+                let agent = state.add_signals(org, session, signals, now)?;
+                Ok(((), Some(Kept::signals(agent))))
+            })
+        }))
     }
 
     fn session<'a>(

@@ -17,9 +17,10 @@ use super::orgs::OrgKey;
 use super::rows::{damaged, nanos, text, time};
 use crate::Reply;
 use crate::error::StoreError;
-use crate::evidence::{Position, RequestKey};
+use crate::evidence::Position;
 use crate::identities::{IdentityStore, NewReputationEvent, Recorded, ReputationEvent, ReputationEvents};
 use crate::query::TimeCursor;
+use crate::request_keys::{Accepted, RequestKey};
 
 /// The length of the spans of each level in nanoseconds: minutes, hours, days.
 pub(super) const LEVELS_NS: [i64; 3] = [60_000_000_000, 3_600_000_000_000, 86_400_000_000_000];
@@ -183,8 +184,8 @@ impl IdentityStore for Sqlite {
         &'a self,
         org: &OrgId,
         events: Vec<NewReputationEvent>,
-        request_key: Option<RequestKey<Recorded>>,
-    ) -> Reply<'a, Recorded> {
+        request_key: Option<RequestKey>,
+    ) -> Reply<'a, Accepted<Recorded>> {
         let org = org.clone();
         self.writer.send(events.len(), move |transaction| {
             transaction.add_reputation_events(&org, &events, request_key)

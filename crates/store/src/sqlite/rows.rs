@@ -13,7 +13,7 @@ use super::readers::Deadline;
 use super::schema::POSITION_BITS;
 use crate::admin::{LatencySource, OrgSettings, Tombstone};
 use crate::error::StoreError;
-use crate::evidence::{Position, SavedReply, StoredEvaluation};
+use crate::evidence::{Position, StoredEvaluation};
 use crate::keys::{ApiKey, NewKey};
 use crate::query::{EvaluationPage, EvaluationPageBuilder, EvaluationQuery};
 
@@ -81,6 +81,16 @@ pub(super) fn find_evaluation(
     let mut select =
         connection.prepare_cached(&format!("{EVALUATION} WHERE e.org = ?1 AND e.evaluation_id = ?2"))?;
     let mut rows = select.query(params![org, id])?;
+    rows.next()?.map(evaluation).transpose()
+}
+
+/// Returns the evaluation at a position, unless it was deleted or its agent is erased.
+pub(super) fn evaluation_at(
+    connection: &Connection,
+    position: Position,
+) -> Result<Option<StoredEvaluation>, StoreError> {
+    let mut select = connection.prepare_cached(&format!("{EVALUATION} WHERE e.seq = ?1"))?;
+    let mut rows = select.query([position.0])?;
     rows.next()?.map(evaluation).transpose()
 }
 
@@ -264,22 +274,6 @@ fn first_milli(time: Timestamp) -> i64 {
     if Timestamp::from_millis(millis).is_ok_and(|floor| floor < time) { millis + 1 } else { millis }
 }
 
-/// Returns the reply that was saved for a request key, if it is not older than `since`.
-pub(super) fn saved_reply(
-    connection: &Connection,
-    org: OrgKey,
-    key: &str,
-    since: i64,
-) -> Result<Option<SavedReply>, StoreError> {
-    let mut select = connection.prepare_cached(
-        "SELECT fingerprint, status, body FROM replies WHERE org = ?1 AND key = ?2 AND created_at >= ?3",
-    )?;
-    let reply = select.query_row(params![org, key, since], |row| {
-        Ok(SavedReply { fingerprint: row.get(0)?, status: row.get(1)?, body: row.get(2)? })
-    });
-    Ok(reply.optional()?)
-}
-
 /// Returns all keys.
 pub(super) fn keys(connection: &Connection) -> Result<Vec<ApiKey>, StoreError> {
     let mut select = connection.prepare_cached(
@@ -315,7 +309,7 @@ pub(super) fn latest(connection: &Connection) -> Result<Timestamp, StoreError> {
     // becomes a reputation event of that time; the others have an index of their own.
     let latest: Option<i64> = connection.query_row(
         "SELECT max(latest) FROM (SELECT max(created_at) AS latest FROM orgs \
-         UNION ALL SELECT max(created_at) FROM keys UNION ALL SELECT max(created_at) FROM replies \
+         UNION ALL SELECT max(created_at) FROM keys UNION ALL SELECT max(created_at) FROM request_keys \
          UNION ALL SELECT first_seen FROM agents WHERE agent = (SELECT max(agent) FROM agents) \
          UNION ALL SELECT accepted_at FROM agent_run_scores WHERE run = (SELECT max(run) FROM agent_run_scores) \
          UNION ALL SELECT accepted_at FROM reputation_events WHERE event = (SELECT max(event) FROM reputation_events) \

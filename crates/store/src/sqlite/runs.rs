@@ -12,7 +12,8 @@ use super::readers::Deadline;
 use super::rows::{damaged, nanos, text, time};
 use crate::Reply;
 use crate::error::StoreError;
-use crate::evidence::{Position, RequestKey};
+use crate::evidence::Position;
+use crate::request_keys::{Accepted, RequestKey};
 use crate::runs::{NewRun, Run, RunQuery, RunScore, RunStore, Runs, SpecSums, Specs, Submitted, baseline};
 
 /// The columns of a [`Run`], in the order in which [`run`] reads them. Runs of erased agents are not seen.
@@ -101,6 +102,13 @@ fn scored(row: &Row<'_>) -> Result<Option<RunScore>, StoreError> {
 pub(super) fn find(connection: &Connection, org: OrgKey, id: &RunId) -> Result<Option<Run>, StoreError> {
     let mut select = connection.prepare_cached(&format!("{RUN} WHERE r.org = ?1 AND r.run_id = ?2"))?;
     let mut rows = select.query(params![org, id.as_str()])?;
+    rows.next()?.map(run).transpose()
+}
+
+/// Returns the run at a position, unless it was deleted or its agent is erased.
+pub(super) fn run_at(connection: &Connection, position: Position) -> Result<Option<Run>, StoreError> {
+    let mut select = connection.prepare_cached(&format!("{RUN} WHERE r.run = ?1"))?;
+    let mut rows = select.query([position.0])?;
     rows.next()?.map(run).transpose()
 }
 
@@ -214,8 +222,8 @@ impl RunStore for Sqlite {
         &'a self,
         org: &OrgId,
         run: NewRun,
-        request_key: Option<RequestKey<Submitted>>,
-    ) -> Reply<'a, Submitted> {
+        request_key: Option<RequestKey>,
+    ) -> Reply<'a, Accepted<Submitted>> {
         let org = org.clone();
         self.writer.send(1, move |transaction| transaction.add_run(&org, run, request_key))
     }

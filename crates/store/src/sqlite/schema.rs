@@ -37,6 +37,8 @@
 //!   `org_days` and `org_gate_days` the sums of those over all agents; see `crate::days`. In their keys the day
 //!   comes before the agent, so that rows that are written at the same time are neighbors. The days of one agent
 //!   are found through `org_days`.
+//! - `request_keys` has what was accepted for each request key, and `request_key_agents` the agents that it was about,
+//!   in the order of the reply. `position` is that of an evaluation or a run; see `crate::request_keys`.
 //! - `rank` orders agents by score, see `crate::query`. `orgs.agents` counts agents, by triggers.
 //! - `seal` is the checksum of a row, and `marks` has the counts of rows and of writes; see `seal` and `mark`.
 //! - `tombstones.clean_at` is when the last byte of the erased agent was cleared from the files; see `scrub`.
@@ -49,7 +51,7 @@ use rusqlite::Connection;
 
 use super::{backup, days, seal, summaries};
 use crate::error::StoreError;
-use steps::{FIFTH, FIRST, FOURTH, SECOND, SIXTH, THIRD};
+use steps::{FIFTH, FIRST, FOURTH, SECOND, SEVENTH, SIXTH, THIRD};
 
 /// "Rnwn", which distinguishes our files from those of other programs.
 const APPLICATION_ID: i64 = 0x526e_776e;
@@ -61,11 +63,11 @@ pub(super) const MINUTE_MS: i64 = 60_000;
 pub(super) const POSITION_BITS: u32 = 40;
 
 /// The version that this release writes.
-pub(super) const VERSION: i64 = 6;
+pub(super) const VERSION: i64 = 7;
 
 /// Step `n` of this list, counted from 0, upgrades version `n` to `n + 1`. The first one makes version 1 of an
 /// empty file.
-pub(super) const STEPS: [&str; 6] = [FIRST, SECOND, THIRD, FOURTH, FIFTH, SIXTH];
+pub(super) const STEPS: [&str; 7] = [FIRST, SECOND, THIRD, FOURTH, FIFTH, SIXTH, SEVENTH];
 
 /// The first version whose rows are sealed.
 const SEALED_FROM: i64 = 5;

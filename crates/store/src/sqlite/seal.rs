@@ -46,7 +46,7 @@ pub(super) const EVALUATION: &str = "seq, org, agent, previous, evaluation_id, p
      created_at, accepted_at, score, evaluations, salt";
 
 /// Every sealed table. The triggers of the schema have the same columns in the same order; a test compares them.
-pub(super) const SEALED: [Sealed; 12] = [
+pub(super) const SEALED: [Sealed; 13] = [
     Sealed::new("orgs", "an organization", "org", "org, name, created_at, latency_source, pruned, top"),
     Sealed::new(
         "keys",
@@ -88,8 +88,20 @@ pub(super) const SEALED: [Sealed; 12] = [
         "session",
         "session, trace_id, position, started_ns, confidence, loop_detection, tool_correctness, coherence",
     ),
-    Sealed::new("replies", "a kept reply", "created_at", "org, key, fingerprint, status, body, created_at")
-        .uncounted(),
+    Sealed::new(
+        "request_keys",
+        "a request key",
+        "created_at",
+        "org, key, fingerprint, kind, accepted, repeated, position, api_key, created_at",
+    )
+    .uncounted(),
+    Sealed::new(
+        "request_key_agents",
+        "an agent of a request key",
+        "place",
+        "org, key, place, agent, score, evaluations",
+    )
+    .uncounted(),
     Sealed::new(
         "tombstones",
         "a tombstone",

@@ -17,7 +17,8 @@ use super::rows::{damaged, nanos, text, time};
 use super::summaries::{Fresh, SUMMARY, SummaryRow, folded};
 use crate::Reply;
 use crate::error::StoreError;
-use crate::evidence::{Position, RequestKey};
+use crate::evidence::Position;
+use crate::request_keys::{Accepted, RequestKey};
 use crate::sessions::{
     Closed, NewSignals, NewTrace, RecordCursor, SessionQuery, SessionRecord, SessionRecords, SessionStore,
     SessionSummary, SessionTrace, Sessions, StoredSession, traces,
@@ -245,14 +246,14 @@ impl SessionStore for Sqlite {
         &'a self,
         org: &OrgId,
         batch: Batch,
-        request_key: Option<RequestKey<Account>>,
-    ) -> Reply<'a, Account> {
+        request_key: Option<RequestKey>,
+    ) -> Reply<'a, Accepted<Account>> {
         let org = org.clone();
         let written = self.writer.send(batch.len().max(1), move |transaction| {
-            transaction.add_records(&org, &batch, request_key).map(|account| (account, batch))
+            transaction.add_records(&org, &batch, request_key).map(|accepted| (accepted, batch))
         });
         // The batch comes back and is freed by the thread that allocated it.
-        Box::pin(async { written.await.map(|(account, _)| account) })
+        Box::pin(async { written.await.map(|(accepted, _)| accepted) })
     }
 
     fn add_signals<'a>(
@@ -260,8 +261,8 @@ impl SessionStore for Sqlite {
         org: &OrgId,
         session: &SessionId,
         signals: NewSignals,
-        request_key: Option<RequestKey<()>>,
-    ) -> Reply<'a, ()> {
+        request_key: Option<RequestKey>,
+    ) -> Reply<'a, Accepted<()>> {
         let (org, session) = (org.clone(), session.clone());
         self.writer.send(signals.traces.len().max(1), move |transaction| {
             transaction.add_signals(&org, session, &signals, request_key)

@@ -1,5 +1,5 @@
-//! What the writer does in a transaction: counts evaluations and events, scores runs, adds agents and keys, saves
-//! replies, settles the rows of agents, deletes.
+//! What the writer does in a transaction: counts evaluations and events, scores runs, adds agents and keys, keeps
+//! request keys, settles the rows of agents, deletes.
 //!
 //! Agents that were written lately are cached, up to a limit: their sums, and their window if it is full. The cache
 //! is ahead of the file until the commit. If the commit fails, every agent that the transaction touched is dropped
@@ -16,7 +16,7 @@ mod erasure;
 mod identities;
 mod keys;
 mod repair;
-mod replies;
+mod request_keys;
 mod retention;
 mod row;
 mod runs;
@@ -51,14 +51,16 @@ use super::schema::MINUTE_MS;
 use crate::admin::LatencySource;
 use crate::clock::{AcceptanceClock, Clock, Ready};
 use crate::error::StoreError;
-use crate::evidence::{EvaluationOutcome, NewEvaluation, NewEvaluationId, Position, RequestKey};
+use crate::evidence::{EvaluationOutcome, NewEvaluation, NewEvaluationId, Position};
+use crate::request_keys::kept::Kept;
+use crate::request_keys::{Accepted, RequestKey};
 use crate::sessions::Closed;
 
 /// Maximum number of agents that the writer caches between two transactions. Each takes 2 KB with a full window,
 /// else less than 1 KB.
 const AGENTS_MAX: usize = 8192;
 
-/// About how many old replies one transaction deletes, so that no write waits long.
+/// About how many old request keys one transaction deletes, so that no write waits long.
 const FORGOTTEN_AT_ONCE: i64 = 1000;
 
 /// Maximum number of evaluations in one transaction. The last batch is added as a whole, even if it exceeds this.
@@ -383,15 +385,18 @@ impl<'c> Transaction<'c> {
         &mut self,
         org: &OrgId,
         agent: &AgentId,
-        request_key: Option<RequestKey<bool>>,
-    ) -> Result<bool, StoreError> {
+        request_key: Option<RequestKey>,
+    ) -> Result<Accepted<bool>, StoreError> {
         let key = (self.orgs.get(org)?, agent.clone());
+        if let Some(known) = self.known(request_key.as_ref())? {
+            return Ok(known.into());
+        }
         let new = !self.agents.contains(&key) && self.find_agent(&key)?.is_none();
         if new {
             self.insert_agent(&key)?;
         }
-        self.keep_reply(request_key, &new, key.0, || vec![agent.clone()])?;
-        Ok(new)
+        self.keep(request_key, || Kept::agent(agent.clone(), new))?;
+        Ok(Accepted::Fresh(new))
     }
 
     /// Writes a value that exists already: nothing changes, but the disk has to accept it.

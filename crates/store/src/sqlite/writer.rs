@@ -241,7 +241,7 @@ impl WriterLoop<'_, '_> {
             self.watch.end(Stage::Checkpoint);
         }
         let _ = self.transaction.settle_all();
-        delete_old_replies(&mut self.transaction);
+        delete_old_request_keys(&mut self.transaction);
     }
 
     fn next(&mut self, writes: &Receiver<Box<dyn Work>>) -> Next {
@@ -312,12 +312,12 @@ fn gather(first: Box<dyn Work>, writes: &Receiver<Box<dyn Work>>) -> Vec<Box<dyn
 fn settle_and_clean(transaction: &mut Transaction<'_>) {
     let _ = transaction.settle();
     if !transaction.is_settling() {
-        delete_old_replies(transaction);
+        delete_old_request_keys(transaction);
     }
 }
 
-fn delete_old_replies(transaction: &mut Transaction<'_>) {
-    if transaction.delete_old_replies().is_err() {
+fn delete_old_request_keys(transaction: &mut Transaction<'_>) {
+    if transaction.delete_old_request_keys().is_err() {
         transaction.roll_back();
     }
 }
@@ -366,46 +366,4 @@ fn synchronous() -> &'static str {
 }
 
 #[cfg(test)]
-mod tests {
-    use renown_core::ids::OrgId;
-    use renown_core::time::Timestamp;
-    use renown_core::units::Micros;
-    use renown_testing::{NOON_MS, Scratch, wait};
-
-    use super::*;
-    use crate::sqlite::Sqlite;
-    use crate::sqlite::transaction::SETTLED_AT_ONCE;
-    use crate::{AdminStore, DEFAULT_ORG, NewEvaluation, NewEvaluationId, Store};
-
-    /// A writer that believes it is settling does not sleep between writes.
-    #[test]
-    fn the_writer_sleeps_when_the_last_agents_that_were_behind_are_settled_or_erased() {
-        let org: OrgId = DEFAULT_ORG.parse().unwrap();
-        let evaluation = |agent: usize| NewEvaluation {
-            agent: format!("agent-{agent}").parse().unwrap(),
-            id: NewEvaluationId::Sent(format!("id-{agent}").parse().unwrap()),
-            passed: true,
-            gate_latency: Micros::default(),
-            agent_latency: None,
-            tool: None,
-            gates: "[]".into(),
-            timestamp: None,
-        };
-        for (agents, erased) in [(SETTLED_AT_ONCE, 0), (2 * SETTLED_AT_ONCE, 0), (SETTLED_AT_ONCE + 2, 2)] {
-            let scratch = Scratch::new();
-            let clock: Clock = Arc::new(|| Ok(Timestamp::from_millis(NOON_MS).unwrap()));
-            let store = Sqlite::open(scratch.path(), "a test", clock).unwrap();
-            // One write, so that all of them are behind together. The first slice is settled right after it.
-            wait(store.append(&org, (0..agents).map(evaluation).collect(), None)).unwrap();
-            for agent in (0..agents).rev().take(erased) {
-                wait(store.erase(&org, &format!("agent-{agent}").parse().unwrap())).unwrap();
-            }
-            // Each of these is a transaction of its own, and a slice is settled between two.
-            for _ in 0..agents / SETTLED_AT_ONCE {
-                wait(store.writer.send(0, |_| Ok(()))).unwrap();
-            }
-            let is_settling = wait(store.writer.send(0, |transaction| Ok(transaction.is_settling())));
-            assert!(!is_settling.unwrap(), "{agents} agents, {erased} of them erased");
-        }
-    }
-}
+mod tests;

@@ -8,6 +8,7 @@
 mod lists;
 mod reads;
 mod records;
+mod request_keys;
 mod walk;
 mod writes;
 
@@ -91,8 +92,6 @@ macro_rules! questions {
             a_session_that_was_closed_ahead_of_time_is_closed_now,
             a_clock_that_cannot_be_right_refuses_writes_and_nothing_else,
             sent_times_are_kept_in_milliseconds,
-            a_reply_is_kept_for_a_day_and_not_longer,
-            a_reply_belongs_to_its_organization_and_the_last_one_is_kept,
             an_agent_is_new_once,
             keys_are_listed_used_and_revoked_in_their_organization,
             a_key_adds_its_organization,
@@ -119,6 +118,17 @@ macro_rules! questions {
             an_unknown_session_has_no_page,
             the_pages_add_up_to_all_records_in_order,
             a_cursor_stays_valid_when_records_arrive,
+        }
+        tests! { request_keys:
+            a_request_key_is_known_for_a_day_and_not_longer,
+            a_request_key_belongs_to_its_organization,
+            a_write_of_any_kind_with_a_known_key_changes_nothing,
+            of_two_writes_with_one_key_that_wait_together_one_is_done,
+            a_receipt_shows_what_was_accepted_not_the_current_state,
+            a_receipt_of_one_evaluation_shows_the_first_one_with_its_id,
+            a_write_that_was_refused_keeps_no_key,
+            an_erased_agent_is_removed_from_receipts_and_a_key_about_it_alone_is_forgotten,
+            a_key_whose_evaluation_or_run_is_gone_has_expired,
         }
     };
 }

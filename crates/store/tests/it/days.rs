@@ -8,8 +8,8 @@ use renown_store::{AdminStore, HistorySteps, NewEvaluation, PageStore, Retention
 use rusqlite::Connection;
 
 use crate::support::{
-    Scratch, TestClock, at, behind_the_back, clock_of, copy_killed, default_org, evaluation, open, run,
-    verify, wait,
+    Scratch, TestClock, at, behind_the_back, clock_of, copy_killed, default_org, evaluation, fresh, open,
+    run, verify, wait,
 };
 use crate::telemetry::{batch, call, logs, prompt};
 
@@ -170,7 +170,7 @@ fn nothing_of_an_erased_agent_is_left_in_days() {
     let org = default_org();
     wait(store.erase(&org, &"b".parse().unwrap())).unwrap();
     // The next agent of this name begins with nothing.
-    wait(store.append(&org, vec![happened("b", 1000, 0)], None)).unwrap();
+    fresh(wait(store.append(&org, vec![happened("b", 1000, 0)], None)));
     let day = Day::of(at(0));
     let days =
         wait(store.agent_days(&org, &"b".parse().unwrap(), day.back(9), Day::of(at(20 * DAY_MS)))).unwrap();

@@ -47,9 +47,8 @@ fn evaluations(agent: usize, round: usize, count: usize, rng: &mut Rng) -> Vec<N
 fn write(store: &Sqlite, agent: usize, round: usize, rng: &mut Rng) {
     let (org, name, secret) = (default_org(), name(agent), secret(agent));
     let count = if agent.is_multiple_of(7) { 120 } else { 1 + rng.below(12) };
-    let reply = format!(r#"{{"updates":[{{"agent_id":"{name}"}}]}}"#);
     let key = format!("key-{agent}-{round}");
-    wait(store.append(&org, evaluations(agent, round, count, rng), Some(request_key(&key, &reply)))).unwrap();
+    wait(store.append(&org, evaluations(agent, round, count, rng), Some(request_key(&key)))).unwrap();
     let text = format!(
         r#"{{"agent_id":"{name}","outcome":"completed","wall_ms":{},"branch":"b-{secret}","attributes":{{"a":"{}"}}}}"#,
         1000 + round,

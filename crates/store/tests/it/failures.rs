@@ -10,12 +10,12 @@ mod vanished;
 
 use std::path::PathBuf;
 use std::process::Command;
-use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::mpsc::Sender;
 
 use renown_store::sqlite::Sqlite;
-use renown_store::{EvaluationOutcome, Reply, RequestKey, Store};
+use renown_store::{Accepted, EvaluationOutcome, Reply, Store};
 
-use crate::support::{Scratch, default_org, evaluation};
+use crate::support::{Scratch, TestClock, default_org, evaluation};
 
 /// The environment variable with the directory of a test that runs again in another process.
 const DIR: &str = "RENOWN_STORE_TEST_DIR";
@@ -51,19 +51,14 @@ fn on_small_disk(test: &str, size: usize) -> Option<PathBuf> {
     None
 }
 
-/// Sends a write that blocks the writer until the returned sender is dropped. The writer has begun it when this
-/// returns.
-fn block_writer<'a>(store: &'a Sqlite, id: &str) -> (Sender<()>, Reply<'a, Vec<EvaluationOutcome>>) {
-    let (begun, has_begun) = channel();
-    let (release, released): (Sender<()>, Receiver<()>) = channel();
-    let reply = Box::new(move |_: &[EvaluationOutcome]| {
-        begun.send(()).unwrap();
-        let _ = released.recv();
-        (200, Vec::new())
-    });
-    let request_key =
-        RequestKey { org: default_org(), key: "blocked".to_owned(), fingerprint: [0; 32], reply };
-    let reply = store.append(&default_org(), vec![evaluation("blocked", id)], Some(request_key));
+/// Sends a write, and blocks the writer at its beginning until the returned sender is dropped.
+fn block_writer<'a>(
+    store: &'a Sqlite,
+    clock: &TestClock,
+    id: &str,
+) -> (Sender<()>, Reply<'a, Accepted<Vec<EvaluationOutcome>>>) {
+    let (release, has_begun) = clock.hold_next();
+    let reply = store.append(&default_org(), vec![evaluation("blocked", id)], None);
     has_begun.recv().unwrap();
     (release, reply)
 }

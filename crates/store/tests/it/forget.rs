@@ -10,8 +10,8 @@ use renown_store::{
 };
 
 use crate::support::{
-    Scratch, TestClock, at, behind_the_back, default_org, evaluation, evaluations, event, ids, occurrences,
-    open, request_key, run, verify, wait, wait_clean,
+    Scratch, TestClock, at, behind_the_back, default_org, evaluation, evaluations, event, fresh, ids,
+    occurrences, open, request_key, run, verify, wait, wait_clean,
 };
 
 const DAY_MS: i64 = 86_400_000;
@@ -21,9 +21,8 @@ fn write(store: &dyn Store, agent: &str, evaluations_count: usize) {
     let org = default_org();
     wait(store.append(&org, evaluations(agent, &format!("evaluation-{agent}"), evaluations_count), None))
         .unwrap();
-    let reply = format!(r#"{{"updates":[{{"agent_id":"{agent}"}}]}}"#);
     let one = vec![evaluation(agent, &format!("replied-{agent}"))];
-    wait(store.append(&org, one, Some(request_key(&format!("key-of-{}", agent.len()), &reply)))).unwrap();
+    wait(store.append(&org, one, Some(request_key(&format!("key-of-{}", agent.len()))))).unwrap();
     for number in 0..30 {
         let text = format!(
             r#"{{"agent_id":"{agent}","outcome":"completed","wall_ms":{},"spec_id":"login","branch":"branch-{agent}","attributes":{{"a":"attribute-{agent}"}}}}"#,
@@ -74,7 +73,7 @@ fn nothing_of_an_erased_agent_is_left_and_others_stay_as_they_are() {
     assert!(!seen(&*store, "doomed-agent").contains("doomed"), "it is invisible at once");
     assert!(ids(&*store, &default_org()).iter().all(|id| !id.contains("doomed")));
     // The name may come back as a new agent before everything is deleted.
-    wait(store.append(&default_org(), vec![evaluation("doomed-agent", "new-life")], None)).unwrap();
+    fresh(wait(store.append(&default_org(), vec![evaluation("doomed-agent", "new-life")], None)));
     delete_some(&*store, Retention::default());
     assert_eq!(wait(store.tally(&default_org(), &"doomed-agent".parse().unwrap())).unwrap().evaluations(), 1);
     assert!(wait(store.erase(&default_org(), &"doomed-agent".parse().unwrap())).unwrap());
@@ -164,12 +163,11 @@ fn retention_keeps_windows_and_baselines_and_changes_no_score() {
         (20, vec!["second", "failed"]),
         "a baseline, and the last of an agent"
     );
-    let Submitted::New(next) = wait(store.add_run(
+    let Submitted::New(next) = fresh(wait(store.add_run(
         &org,
         run("next", r#"{"agent_id":"few","outcome":"completed","wall_ms":1395}"#),
         None,
-    ))
-    .unwrap() else {
+    ))) else {
         panic!()
     };
     let scored = next.scored.unwrap();
@@ -195,13 +193,13 @@ fn evidence_that_is_sent_again_during_an_erasure_belongs_to_a_new_agent() {
     assert!(wait(store.erase(&org, &doomed)).unwrap());
     // A client that does not know of the erasure sends everything again, while others write.
     let again = evaluations("doomed", "evaluation-doomed", 1300);
-    let outcomes = wait(store.append(&org, again, None)).unwrap();
+    let outcomes = fresh(wait(store.append(&org, again, None)));
     assert!(outcomes.iter().all(|outcome| matches!(outcome, EvaluationOutcome::Counted { .. })));
     let text = r#"{"agent_id":"doomed","outcome":"failed"}"#;
-    let submitted = wait(store.add_run(&org, run("run-doomed-3", text), None)).unwrap();
+    let submitted = fresh(wait(store.add_run(&org, run("run-doomed-3", text), None)));
     assert!(matches!(submitted, Submitted::New(_)), "{submitted:?}");
     let events = (0..10).map(|number| event("doomed", 6000 + number, 0));
-    let recorded = wait(store.add_reputation_events(&org, events.collect(), None)).unwrap();
+    let recorded = fresh(wait(store.add_reputation_events(&org, events.collect(), None)));
     assert_eq!((recorded.accepted, recorded.duplicates), (10, 0));
     delete_some(&*store, Retention::default());
     let tombstones = wait(store.tombstones(&org)).unwrap();
@@ -215,28 +213,29 @@ fn evidence_that_is_sent_again_during_an_erasure_belongs_to_a_new_agent() {
 }
 
 #[test]
-fn saved_replies_lose_an_erased_agent_and_no_other() {
+fn a_key_whose_run_or_evaluation_was_deleted_by_retention_has_expired() {
     let (scratch, clock) = (Scratch::new(), TestClock::at_noon());
     let store = open(scratch.path(), &clock);
     let org = default_org();
-    let keep = |key: &str, agents: &[&str], body: &str| {
-        let batch = agents.iter().map(|agent| evaluation(agent, &format!("{key}-{agent}")));
-        wait(store.append(&org, batch.collect(), Some(request_key(key, body)))).unwrap();
-    };
-    keep("alone", &["active"], r#"{"evaluation_id":"x","reputation":{"score":5}}"#);
-    keep("other", &["b"], r#"{"evaluation_id":"y","lifecycle":"active"}"#);
-    let both = r#"{"accepted":2,"updates":[{"agent_id":"active","score":1},{"agent_id":"b","score":2}]}"#;
-    keep("both", &["active", "b"], both);
-    assert!(wait(store.erase(&org, &"active".parse().unwrap())).unwrap());
-    let kept = |key: &str| {
-        let reply = wait(store.saved_reply(&org, key)).unwrap();
-        reply.map(|reply| String::from_utf8(reply.body).unwrap())
-    };
-    assert_eq!(kept("alone"), None);
-    assert_eq!(kept("other").unwrap(), r#"{"evaluation_id":"y","lifecycle":"active"}"#);
-    assert_eq!(kept("both").unwrap(), r#"{"accepted":2,"updates":[{"agent_id":"b","score":2}]}"#);
-    assert!(wait(store.erase(&org, &"b".parse().unwrap())).unwrap());
-    assert_eq!((kept("other"), kept("both")), (None, None));
+    let is_known = |name: &str| wait(store.known_request(request_key(name))).unwrap().is_some();
+    let run_of = |id: &str| run(id, r#"{"agent_id":"a","outcome":"failed"}"#);
+    fresh(wait(store.append(&org, vec![evaluation("a", "old")], None)));
+    fresh(wait(store.append(&org, evaluations("a", "more", 500), None)));
+    fresh(wait(store.add_run(&org, run_of("old"), None)));
+    fresh(wait(store.add_run(&org, run_of("last"), None)));
+    clock.set(10 * DAY_MS);
+    let again = || wait(store.append(&org, vec![evaluation("a", "old")], Some(request_key("evaluation"))));
+    fresh(again());
+    let submit = || wait(store.add_run(&org, run_of("old"), Some(request_key("run"))));
+    assert!(matches!(fresh(submit()), Submitted::Repeated(_)));
+    assert!(is_known("evaluation") && is_known("run"));
+    let retention = Retention { evaluations_days: Some(5), runs_days: Some(5), ..Retention::default() };
+    delete_some(&*store, retention);
+    assert!(!is_known("evaluation") && !is_known("run"));
+    assert!(matches!(fresh(again())[..], [EvaluationOutcome::Counted { .. }]), "it is a new request");
+    assert!(matches!(fresh(submit()), Submitted::New(_)), "it is a new request");
+    drop(store);
+    verify(scratch.path()).unwrap();
 }
 
 #[test]

@@ -5,20 +5,21 @@ use renown_core::identity::{bridge_id, identity_of};
 use renown_core::ids::AgentId;
 use renown_store::sqlite::{FILE, Sqlite, clean};
 use renown_store::{
-    AdminStore, Closed, EvaluationOutcome, IdentityStore, NewSignals, ReputationEvent, RequestKey, Retention,
-    SessionQuery, SessionStore, Store, StoredSession,
+    AdminStore, Closed, IdentityStore, NewSignals, ReputationEvent, Retention, SessionQuery, SessionStore,
+    Store, StoredSession,
 };
 use serde_json::Value;
 
 use crate::support::{
-    Scratch, TestClock, at, behind_the_back, clock_of, default_org, evaluations, event, open, verify, wait,
+    Scratch, TestClock, at, behind_the_back, clock_of, default_org, evaluations, event, fresh, open, verify,
+    wait,
 };
 use crate::telemetry::{batch, call, logs, prompt, tool, unknown};
 
 const MINUTE: i64 = 60_000;
 
 fn send(store: &Sqlite, agent: &str, records: &[Value]) -> renown_telemetry::account::Account {
-    wait(store.add_records(&default_org(), batch(&logs(agent, records)), None)).unwrap()
+    fresh(wait(store.add_records(&default_org(), batch(&logs(agent, records)), None)))
 }
 
 fn find(store: &Sqlite, session: &str) -> Option<StoredSession> {
@@ -159,16 +160,16 @@ fn a_client_cannot_send_the_event_of_a_session() {
     let mut forged = event("a", 1, 0);
     forged.event.event_id = bridge_id(identity, &"s".parse().unwrap());
     // Before the session exists, the event is accepted. The event of the session replaces it.
-    let recorded = wait(store.add_reputation_events(&default_org(), vec![forged.clone()], None)).unwrap();
+    let recorded = fresh(wait(store.add_reputation_events(&default_org(), vec![forged.clone()], None)));
     assert_eq!((recorded.accepted, recorded.refused), (1, None));
     send(&store, "a", &[tool("s", 1, -60 * MINUTE, "Edit", true)]);
-    let refused = wait(store.add_reputation_events(&default_org(), vec![forged.clone()], None)).unwrap();
+    let refused = fresh(wait(store.add_reputation_events(&default_org(), vec![forged.clone()], None)));
     assert_eq!(refused.refused, Some(0), "also before the session is closed");
     clock.turn(5000);
     closed(&store);
     assert_eq!(deltas(&store, "a"), [300_000]);
     let both = vec![event("a", 2, 0), forged];
-    let recorded = wait(store.add_reputation_events(&default_org(), both, None)).unwrap();
+    let recorded = fresh(wait(store.add_reputation_events(&default_org(), both, None)));
     assert_eq!((recorded.accepted, recorded.duplicates, recorded.refused), (0, 0, Some(1)));
     assert_eq!(deltas(&store, "a"), [300_000], "all or none");
     drop(store);
@@ -280,13 +281,9 @@ fn beyond_100_000_open_sessions_the_longest_idle_one_is_closed() {
     assert!(closed(&store).is_empty(), "exactly the limit");
     open_at(100_000, 100_001, -MINUTE);
     // A failed write undoes nothing that was committed before it.
-    let broken = RequestKey::<[EvaluationOutcome]> {
-        org: default_org(),
-        key: "k".to_owned(),
-        fingerprint: [0; 32],
-        reply: Box::new(|_| std::panic::resume_unwind(Box::new(()))),
-    };
-    assert!(wait(store.append(&default_org(), evaluations("c", "e", 1), Some(broken))).is_err());
+    clock.fail();
+    assert!(wait(store.append(&default_org(), evaluations("c", "e", 1), None)).is_err());
+    clock.set(0);
     assert_eq!(closed(&store), ["s1"], "reported like any other");
     assert!(closed(&store).is_empty(), "reported once");
     assert!(

@@ -10,8 +10,8 @@ use renown_core::time::Timestamp;
 use renown_core::units::{Micros, Unit};
 use renown_store::sqlite::{FILE, Reader, Sqlite, VerifyResult};
 use renown_store::{
-    Clock, ClockError, EvaluationQuery, NewEvaluation, NewEvaluationId, NewKey, NewReputationEvent, NewRun,
-    RequestKey, Store,
+    Accepted, Clock, ClockError, EvaluationQuery, NewEvaluation, NewEvaluationId, NewKey, NewReputationEvent,
+    NewRun, Position, RequestKey, Run, Store, StoreError, StoredEvaluation,
 };
 pub(crate) use renown_testing::{NOON_MS, Rng, Scratch, TestClock, until, wait};
 use rusqlite::config::DbConfig;
@@ -93,11 +93,24 @@ pub(crate) fn key(org: &str, number: u8) -> NewKey {
     }
 }
 
-/// Makes a request key of the default organization, with the reply to save.
-pub(crate) fn request_key<T: ?Sized + 'static>(key: &str, body: &str) -> RequestKey<T> {
-    let body = body.as_bytes().to_vec();
-    let org = default_org();
-    RequestKey { org, key: key.to_owned(), fingerprint: [7; 32], reply: Box::new(move |_| (200, body)) }
+/// Makes a request key of the default organization.
+pub(crate) fn request_key(key: &str) -> RequestKey {
+    RequestKey { org: default_org(), key: key.to_owned(), fingerprint: [7; 32] }
+}
+
+/// Returns what was accepted by a write without a request key.
+pub(crate) fn fresh<T>(accepted: Result<Accepted<T>, StoreError>) -> T {
+    accepted.unwrap().fresh().expect("a write without a known request key")
+}
+
+/// Removes from an evaluation what differs between stores.
+pub(crate) fn plain_evaluation(evaluation: StoredEvaluation) -> StoredEvaluation {
+    StoredEvaluation { position: Position(0), salt: Default::default(), ..evaluation }
+}
+
+/// Removes from a run what differs between stores.
+pub(crate) fn plain_run(run: Run) -> Run {
+    Run { position: Position(0), ..run }
 }
 
 /// Returns the ids of an organization's evaluations, the newest first.

@@ -12,32 +12,38 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use renown_core::identity::identity_of;
-use renown_core::ids::OrgId;
+use renown_core::ids::{AgentId, OrgId};
+use renown_core::reputation::ReputationSummary;
 use renown_core::session_metrics::{Signals, Trace};
 use renown_core::time::Timestamp;
 use renown_core::units::{Micros, Unit, Whole};
 use renown_store::sqlite::{FILE, Reader};
 use renown_store::{
-    AgentQuery, AgentSort, EvaluationQuery, HistorySteps, LatencySource, NewSignals, NewTrace, OrgSettings,
-    PublicationChange, Retention, RunQuery, SessionQuery, SessionSummary, Store, StoredSession,
+    AgentQuery, AgentSort, EvaluationQuery, EvaluationsReceipt, HistorySteps, KnownRequest, LatencySource,
+    NewSignals, NewTrace, OrgSettings, PublicationChange, Receipt, Retention, RunQuery, SessionQuery,
+    SessionSummary, Store, StoredSession,
 };
 use serde_json::{Value, json};
 
 use crate::support::{
-    Rng, Scratch, TestClock, at, default_org, evaluation, event, key, open, request_key, run, verify, wait,
+    Rng, Scratch, TestClock, at, default_org, evaluation, event, fresh, key, open, request_key, run, verify,
+    wait,
 };
 use crate::telemetry::{batch, call, logs, prompt, spans, tool};
 
 /// Every version that a release has written.
-const VERSIONS: [i64; 6] = [1, 2, 3, 4, 5, 6];
+const VERSIONS: [i64; 7] = [1, 2, 3, 4, 5, 6, 7];
+
+/// The first version that keeps what was accepted for a request key. The replies that older ones saved are dropped.
+const RECEIPTS_FROM: i64 = 7;
 
 fn fixture(version: i64, extension: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/fixtures/v{version}.{extension}"))
 }
 
 /// Writes every kind of data: two organizations; an agent with more evaluations than its window holds, one with few,
-/// and one without any; keys, and a reply that is kept for retries; runs in two workspaces; reputation events;
-/// sessions, one of them closed; an erased agent, and a public one.
+/// and one without any; API keys; a request key of each kind; runs in two workspaces; reputation events; sessions, one
+/// of them closed; an erased agent, and a public one.
 fn write(store: &dyn Store, clock: &TestClock) {
     let mut rng = Rng::new(1);
     let other: OrgId = "other".parse().unwrap();
@@ -59,7 +65,7 @@ fn write(store: &dyn Store, clock: &TestClock) {
         new.timestamp = rng.sometimes(4, |rng| at(1000 * number - rng.below(100_000) as i64));
         wait(store.append(&default_org(), vec![new], None)).unwrap();
     }
-    wait(store.add_agent(&default_org(), "named".parse().unwrap(), Some(request_key("k", "kept")))).unwrap();
+    wait(store.add_agent(&default_org(), "named".parse().unwrap(), Some(request_key("agent")))).unwrap();
     wait(store.append(&other, vec![evaluation("busy", "e0")], None)).unwrap();
     for number in 0..30 {
         let agent = rng.pick(&["busy", "named"]);
@@ -73,6 +79,7 @@ fn write(store: &dyn Store, clock: &TestClock) {
         wait(store.add_run(&default_org(), run(&format!("r{number}"), &text), None)).unwrap();
     }
     write_sessions(store);
+    write_request_keys(store);
     let days_ago = |number: i64| -86_400_000 * number / 3 + number;
     let events = (0..200).map(|number| event("busy", number, days_ago(number)));
     wait(store.add_reputation_events(&default_org(), events.collect(), None)).unwrap();
@@ -143,10 +150,56 @@ fn describe(store: &dyn Store) -> Value {
         "last_used_at": key.last_used_at.map(Timestamp::millis),
         "revoked_at": key.revoked_at.map(Timestamp::millis),
     })).collect();
-    let reply = wait(store.saved_reply(&default_org(), "k"))
-        .unwrap()
-        .map(|reply| json!([reply.fingerprint, reply.status, reply.body]));
-    json!({ "orgs": orgs, "keys": keys, "reply": reply })
+    let receipts: Vec<Value> = REQUEST_KEYS.iter().map(|name| describe_receipt(store, name)).collect();
+    json!({ "orgs": orgs, "keys": keys, "receipts": receipts })
+}
+
+const REQUEST_KEYS: [&str; 9] =
+    ["agent", "one", "repeated", "batch", "run", "events", "records", "signals", "api-key"];
+
+/// Writes the request keys, beside `agent`.
+fn write_request_keys(store: &dyn Store) {
+    let org = default_org();
+    let key_of = |name: &str| Some(request_key(name));
+    let append = |name: &str, batch| wait(store.append(&org, batch, key_of(name))).unwrap();
+    append("one", vec![evaluation("keyed", "keyed-1")]);
+    append("repeated", vec![evaluation("unknown", "keyed-1")]);
+    append("batch", vec![evaluation("keyed", "keyed-2"), evaluation("named", "keyed-1")]);
+    let text = r#"{"agent_id":"keyed","outcome":"blocked"}"#;
+    wait(store.add_run(&org, run("keyed", text), key_of("run"))).unwrap();
+    let events = vec![event("keyed", 5000, 0), event("keyed", 5000, 0)];
+    wait(store.add_reputation_events(&org, events, key_of("events"))).unwrap();
+    let records = batch(&logs("keyed", &[prompt("keyed", 1, 0)]));
+    wait(store.add_records(&org, records, key_of("records"))).unwrap();
+    let trace = Trace { trace_id: "t1".parse().unwrap(), signals: Signals::default(), source: None };
+    let signals = NewSignals { agent: None, traces: vec![NewTrace { trace, started_at: None }] };
+    wait(store.add_signals(&org, &"keyed".parse().unwrap(), signals, key_of("signals"))).unwrap();
+    wait(store.create_key(key("default", 3), key_of("api-key"))).unwrap();
+}
+
+/// Describes what is known about a request key.
+fn describe_receipt(store: &dyn Store, name: &str) -> Value {
+    let receipt = match wait(store.known_request(request_key(name))).unwrap() {
+        Some(KnownRequest::Replayed(receipt)) => receipt,
+        Some(KnownRequest::Conflict) => panic!("{name} has another fingerprint"),
+        None => return Value::Null,
+    };
+    match receipt {
+        Receipt::Evaluations(EvaluationsReceipt { counted, repeated, standings, only }) => {
+            let standing =
+                |(agent, at): &(AgentId, ReputationSummary)| json!([agent, at.score, at.eval_count]);
+            let standings: Vec<Value> = standings.iter().map(standing).collect();
+            let only =
+                only.map(|only| json!([only.id, only.agent, only.standing.score, only.created_at.millis()]));
+            json!(["evaluations", counted, repeated, standings, only])
+        }
+        Receipt::Agent { new } => json!(["agent", new]),
+        Receipt::Run { new, run } => json!(["run", new, run.id, run.tier(), run.accepted_at.millis()]),
+        Receipt::ReputationEvents(recorded) => json!(["events", recorded.accepted, recorded.duplicates]),
+        Receipt::Records => json!("records"),
+        Receipt::Signals => json!("signals"),
+        Receipt::ApiKey(id) => json!(["api key", id.to_string()]),
+    }
 }
 
 /// Describes every run, and a competition.
@@ -257,20 +310,24 @@ fn databases_of_all_versions_answer_as_before() {
         let clock = TestClock::at_noon();
         let store = open(scratch.path(), &clock);
         let expected: Value = serde_json::from_slice(&fs::read(fixture(version, "json")).unwrap()).unwrap();
-        assert_contains(&describe(&*store), &expected, &format!("v{version}"));
+        let found = describe(&*store);
+        assert_contains(&found, &without_reply(expected), &format!("v{version}"));
+        let is_dropped = found["receipts"].as_array().unwrap().iter().all(Value::is_null);
+        assert_eq!(is_dropped, version < RECEIPTS_FROM, "v{version}");
         // It can also be written: evaluations continue where they ended.
         let before = wait(store.tally(&default_org(), &"busy".parse().unwrap())).unwrap();
         wait(store.append(&default_org(), vec![evaluation("busy", "after")], None)).unwrap();
         let after = wait(store.tally(&default_org(), &"busy".parse().unwrap())).unwrap();
         assert_eq!((before.evaluations(), after.evaluations()), (500, 500));
-        let repeated = wait(store.append(&default_org(), vec![evaluation("busy", "e0")], None)).unwrap();
+        let repeated = fresh(wait(store.append(&default_org(), vec![evaluation("busy", "e0")], None)));
         assert_eq!(repeated[0].tally(), after, "an old id is still known");
         drop(store);
 
         let reader = Reader::open(scratch.path()).unwrap();
         let newest = reader.describe().unwrap().0;
         assert!(newest >= version && VERSIONS.contains(&newest), "version {newest} has no fixture");
-        assert_eq!(verify(scratch.path()).unwrap().evaluations, 562);
+        let keyed = if version < RECEIPTS_FROM { 0 } else { 2 };
+        assert_eq!(verify(scratch.path()).unwrap().evaluations, 562 + keyed);
         let copy = scratch.path().join(format!("{FILE}.before-{version}"));
         assert_eq!(copy.exists(), newest > version, "an upgrade keeps a copy");
         if copy.exists() {
@@ -279,6 +336,12 @@ fn databases_of_all_versions_answer_as_before() {
             assert_eq!(kept, version, "the copy has the old version");
         }
     }
+}
+
+/// Removes the reply that an older version had saved.
+fn without_reply(mut expected: Value) -> Value {
+    expected.as_object_mut().unwrap().remove("reply");
+    expected
 }
 
 /// Checks that everything that was answered then is answered now. New fields are allowed.

@@ -4,7 +4,7 @@ use renown_core::reputation::{Tally, Window};
 use renown_core::units::Micros;
 use renown_store::{AgentQuery, EvaluationOutcome, LatencySource, NewEvaluation, Store};
 
-use crate::support::{Scratch, TestClock, default_org, evaluation, open, verify, wait};
+use crate::support::{Scratch, TestClock, default_org, evaluation, fresh, open, verify, wait};
 
 /// More agents than the writer caches.
 const AGENTS: usize = 9000;
@@ -24,7 +24,7 @@ fn one_batch_may_touch_more_agents_than_are_cached() {
     let scratch = Scratch::new();
     let store = open(scratch.path(), &TestClock::at_noon());
     for (name, each) in [("first", 1), ("second", 2)] {
-        let outcomes = wait(store.append(&default_org(), round(name), None)).unwrap();
+        let outcomes = fresh(wait(store.append(&default_org(), round(name), None)));
         assert!(outcomes.iter().all(|outcome| outcome.tally().evaluations() == each), "{name}");
         assert_eq!(counts(&*store), vec![each; AGENTS], "{name}");
     }
@@ -58,7 +58,7 @@ fn a_window_is_correct_however_it_fills() {
                     window.tally()
                 })
                 .collect();
-            let outcomes = wait(store.append(&default_org(), batch, None)).unwrap();
+            let outcomes = fresh(wait(store.append(&default_org(), batch, None)));
             assert!(outcomes.iter().map(EvaluationOutcome::tally).eq(expected), "{sizes:?}, batch {turn}");
             if turn % 2 == 1 {
                 drop(store);
@@ -104,9 +104,9 @@ fn a_batch_gives_the_same_results_as_its_evaluations_one_by_one() {
     for (turn, batch) in batches.into_iter().enumerate() {
         let mut expected = Vec::new();
         for new in batch.clone() {
-            expected.extend(wait(of_singles.append(&default_org(), vec![new], None)).unwrap());
+            expected.extend(fresh(wait(of_singles.append(&default_org(), vec![new], None))));
         }
-        let found = wait(of_batches.append(&default_org(), batch, None)).unwrap();
+        let found = fresh(wait(of_batches.append(&default_org(), batch, None)));
         assert!(found.iter().map(shown).eq(expected.iter().map(shown)), "batch {turn}");
     }
     drop((of_batches, of_singles));
@@ -120,7 +120,7 @@ fn an_evicted_agent_continues_with_its_window() {
     let store = open(scratch.path(), &TestClock::at_noon());
     for (name, each) in [("first", 1), ("second", 2)] {
         for batch in round(name).chunks(1000) {
-            let outcomes = wait(store.append(&default_org(), batch.to_vec(), None)).unwrap();
+            let outcomes = fresh(wait(store.append(&default_org(), batch.to_vec(), None)));
             assert!(outcomes.iter().all(|outcome| outcome.tally().evaluations() == each), "{name}");
         }
     }

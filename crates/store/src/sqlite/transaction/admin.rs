@@ -6,7 +6,7 @@ use rusqlite::{OptionalExtension, params};
 use sha2::{Digest, Sha256};
 
 use super::Transaction;
-use crate::admin::{LatencySource, OrgSettings, PublicationChange, Published, without};
+use crate::admin::{LatencySource, OrgSettings, PublicationChange, Published};
 use crate::error::StoreError;
 use crate::sqlite::agent_cache::AgentKey;
 use crate::sqlite::orgs::OrgKey;
@@ -129,7 +129,7 @@ impl Transaction<'_> {
         self.connection.prepare_cached("DELETE FROM agents WHERE agent = ?1")?.execute([number])?;
         self.connection.prepare_cached("DELETE FROM identities WHERE identity = ?1")?.execute([identity])?;
         self.save_top_position(key.0)?;
-        self.remove_agent_from_replies(number, &key.1)
+        self.remove_agent_from_request_keys(key.0, &key.1)
     }
 
     /// Removes everything of an agent from the caches.
@@ -146,27 +146,6 @@ impl Transaction<'_> {
         let mut update =
             self.connection.prepare_cached("UPDATE orgs SET top = max(top, ?2) WHERE org = ?1")?;
         update.execute(params![org, next.0 - 1])?;
-        Ok(())
-    }
-
-    /// Removes an agent from the saved replies that are about it.
-    fn remove_agent_from_replies(&self, number: Option<i64>, agent: &AgentId) -> Result<(), StoreError> {
-        let mut select = self.connection.prepare_cached(
-            "SELECT r.org, r.key, r.body FROM reply_agents a JOIN replies r ON r.org = a.org AND r.key = a.key \
-             WHERE a.agent = ?1",
-        )?;
-        let about = select.query_map([number], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
-        let about: Vec<(OrgKey, String, Vec<u8>)> = about.collect::<Result<_, _>>()?;
-        let mut update =
-            self.connection.prepare_cached("UPDATE replies SET body = ?3 WHERE org = ?1 AND key = ?2")?;
-        let mut delete = self.connection.prepare_cached("DELETE FROM replies WHERE org = ?1 AND key = ?2")?;
-        for (org, key, body) in about {
-            match without(agent, &body) {
-                Some(left) => update.execute(params![org, key, left])?,
-                None => delete.execute(params![org, key])?,
-            };
-        }
-        self.connection.prepare_cached("DELETE FROM reply_agents WHERE agent = ?1")?.execute([number])?;
         Ok(())
     }
 

@@ -14,7 +14,9 @@ use rusqlite::{Connection, Statement};
 use super::row::{self, Row};
 use super::{Transaction, is_duplicate_id};
 use crate::error::StoreError;
-use crate::evidence::{EvaluationOutcome, NewEvaluation, Position, RequestKey};
+use crate::evidence::{EvaluationOutcome, NewEvaluation, Position};
+use crate::request_keys::kept::Kept;
+use crate::request_keys::{Accepted, RequestKey};
 use crate::sqlite::orgs::OrgKey;
 
 /// Numbers of rows per statement, the largest first. The rest of a batch is written one by one.
@@ -53,9 +55,12 @@ impl Transaction<'_> {
         &mut self,
         org: &OrgId,
         evaluations: &[NewEvaluation],
-        request_key: Option<RequestKey<[EvaluationOutcome]>>,
-    ) -> Result<Vec<EvaluationOutcome>, StoreError> {
+        request_key: Option<RequestKey>,
+    ) -> Result<Accepted<Vec<EvaluationOutcome>>, StoreError> {
         let org = self.orgs.get(org)?;
+        if let Some(known) = self.known(request_key.as_ref())? {
+            return Ok(known.into());
+        }
         for new in evaluations {
             // All of them may be of this agent. Counting them would cost more than reading a few windows too early.
             self.load_agent(&(org, new.agent.clone()), evaluations.len())?;
@@ -68,10 +73,9 @@ impl Transaction<'_> {
                 }
             }
         }
-        self.keep_reply(request_key, outcomes.as_slice(), org, || {
-            EvaluationOutcome::agents(evaluations, &outcomes)
-        })?;
-        Ok(outcomes)
+        let last = self.next_position.get(&org).map(|next| Position(next - 1));
+        self.keep(request_key, || Kept::evaluations(evaluations, &outcomes, last))?;
+        Ok(Accepted::Fresh(outcomes))
     }
 
     /// Counts a group of evaluations in this order. Returns `false`, and changes nothing, if they have to be

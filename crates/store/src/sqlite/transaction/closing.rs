@@ -137,7 +137,7 @@ impl Transaction<'_> {
     }
 
     /// Moves times back to `now`, after the clock was ahead for a while. Every stored time after `now` becomes
-    /// `now`: otherwise sessions would be closed, and replies deleted, too late. A session that became a reputation event
+    /// `now`: otherwise sessions would be closed, and request keys forgotten, too late. A session that became a reputation event
     /// keeps its `closed_at`, because the event may contain that time.
     pub(super) fn move_times_back(&mut self, now: Timestamp) -> Result<(), StoreError> {
         self.begin_untimed()?;
@@ -149,7 +149,7 @@ impl Transaction<'_> {
             ("UPDATE sessions SET last_ns = ?1 WHERE check_at IS NOT NULL AND last_ns > ?1", now.nanos()),
             ("UPDATE sessions SET check_at = ?1 WHERE check_at > ?1", now.millis()),
             ("UPDATE sessions SET closed_at = ?1 WHERE closed_at > ?1 AND event IS NULL", now.millis()),
-            ("UPDATE replies SET created_at = ?1 WHERE created_at > ?1", now.millis()),
+            ("UPDATE request_keys SET created_at = ?1 WHERE created_at > ?1", now.millis()),
         ] {
             self.connection.execute(update, [limit])?;
         }

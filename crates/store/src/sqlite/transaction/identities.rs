@@ -8,8 +8,10 @@ use rusqlite::params;
 
 use super::Transaction;
 use crate::error::StoreError;
-use crate::evidence::{RequestKey, Salt};
+use crate::evidence::Salt;
 use crate::identities::{NewReputationEvent, Recorded};
+use crate::request_keys::kept::Kept;
+use crate::request_keys::{Accepted, RequestKey};
 use crate::sqlite::identities::{LEVELS_NS, find};
 use crate::sqlite::orgs::OrgKey;
 
@@ -38,9 +40,12 @@ impl Transaction<'_> {
         &mut self,
         org: &OrgId,
         events: &[NewReputationEvent],
-        request_key: Option<RequestKey<Recorded>>,
-    ) -> Result<Recorded, StoreError> {
+        request_key: Option<RequestKey>,
+    ) -> Result<Accepted<Recorded>, StoreError> {
         let org = self.orgs.get(org)?;
+        if let Some(known) = self.known(request_key.as_ref())? {
+            return Ok(known.into());
+        }
         // Before anything is written: an agent with damaged evidence fails only the writes that name it.
         for agent in events.iter().filter_map(|new| new.agent.as_ref()) {
             self.load_agent(&(org, agent.clone()), 0)?;
@@ -48,7 +53,7 @@ impl Transaction<'_> {
         let refused = self.first_session_event(org, events.iter().map(|new| new.event.event_id))?;
         let mut recorded = Recorded { refused, ..Recorded::default() };
         if refused.is_some() {
-            return Ok(recorded);
+            return Ok(Accepted::Fresh(recorded));
         }
         let (mut identities, mut changes) = (HashMap::new(), Changes::default());
         for new in events {
@@ -78,8 +83,8 @@ impl Transaction<'_> {
             }
         }
         self.change_sums(&changes, 1)?;
-        self.keep_reply(request_key, &recorded, org, Vec::new)?;
-        Ok(recorded)
+        self.keep(request_key, || Kept::reputation_events(recorded))?;
+        Ok(Accepted::Fresh(recorded))
     }
 
     /// Returns whether an event has this id. Then the new one is a repeat.

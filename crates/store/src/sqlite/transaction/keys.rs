@@ -7,8 +7,9 @@ use rusqlite::{OptionalExtension, params};
 use super::Transaction;
 use crate::DEFAULT_ORG;
 use crate::error::StoreError;
-use crate::evidence::RequestKey;
 use crate::keys::{ApiKey, KeyId, NewKey};
+use crate::request_keys::kept::Kept;
+use crate::request_keys::{Accepted, RequestKey};
 use crate::sqlite::orgs::OrgKey;
 
 impl Transaction<'_> {
@@ -16,8 +17,11 @@ impl Transaction<'_> {
     pub(in crate::sqlite) fn create_key(
         &mut self,
         new: NewKey,
-        request_key: Option<RequestKey<ApiKey>>,
-    ) -> Result<ApiKey, StoreError> {
+        request_key: Option<RequestKey>,
+    ) -> Result<Accepted<ApiKey>, StoreError> {
+        if let Some(known) = self.known(request_key.as_ref())? {
+            return Ok(known.into());
+        }
         let org = match self.orgs.get(&new.org) {
             Ok(org) => org,
             Err(_) => self.create_org(&new.org)?,
@@ -36,8 +40,8 @@ impl Transaction<'_> {
             created_at.millis()
         ])?;
         let key = ApiKey { key: new, created_at, last_used_at: None, revoked_at: None };
-        self.keep_reply(request_key, &key, org, Vec::new)?;
-        Ok(key)
+        self.keep(request_key, || Kept::api_key(key.key.id))?;
+        Ok(Accepted::Fresh(key))
     }
 
     fn create_org(&mut self, name: &OrgId) -> Result<OrgKey, StoreError> {

@@ -48,7 +48,7 @@ pub(super) struct RetentionProgress {
 impl Transaction<'_> {
     /// Deletes a little. Returns whether there is more.
     pub(in crate::sqlite) fn delete_some(&mut self, retention: Retention) -> Result<bool, StoreError> {
-        self.delete_old_replies()?;
+        self.delete_old_request_keys()?;
         self.with_secure_delete(|transaction| match transaction.next_erasure()? {
             Some(erasure) => transaction.erase_next(&erasure).map(|()| true),
             None => transaction.delete_old(retention),

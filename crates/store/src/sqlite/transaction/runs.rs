@@ -8,7 +8,9 @@ use rusqlite::params;
 
 use super::Transaction;
 use crate::error::StoreError;
-use crate::evidence::{Position, RequestKey, Salt};
+use crate::evidence::{Position, Salt};
+use crate::request_keys::kept::Kept;
+use crate::request_keys::{Accepted, RequestKey};
 use crate::runs::{NewRun, Run, RunScore, Submitted};
 use crate::sqlite::agent_cache::AgentKey;
 use crate::sqlite::orgs::OrgKey;
@@ -21,18 +23,23 @@ impl Transaction<'_> {
         &mut self,
         org: &OrgId,
         new: NewRun,
-        request_key: Option<RequestKey<Submitted>>,
-    ) -> Result<Submitted, StoreError> {
+        request_key: Option<RequestKey>,
+    ) -> Result<Accepted<Submitted>, StoreError> {
         let org = self.orgs.get(org)?;
+        if let Some(known) = self.known(request_key.as_ref())? {
+            return Ok(known.into());
+        }
         let submitted = match runs::find(self.connection, org, &new.id)? {
             Some(first) if first.digest == new.digest => Submitted::Repeated(Box::new(first)),
             Some(_) => Submitted::Conflict,
             None => Submitted::New(Box::new(self.score_run(org, new)?)),
         };
-        if let Some(run) = submitted.run() {
-            self.keep_reply(request_key, &submitted, org, || vec![run.agent.clone()])?;
+        if request_key.is_some()
+            && let Some(kept) = Kept::run(&submitted)
+        {
+            self.keep(request_key, || kept)?;
         }
-        Ok(submitted)
+        Ok(Accepted::Fresh(submitted))
     }
 
     fn score_run(&mut self, org: OrgKey, new: NewRun) -> Result<Run, StoreError> {

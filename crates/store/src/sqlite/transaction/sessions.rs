@@ -14,7 +14,9 @@ use rusqlite::params;
 use super::Transaction;
 use super::session_cache::{CachedSession, SessionKey};
 use crate::error::StoreError;
-use crate::evidence::{Position, RequestKey};
+use crate::evidence::Position;
+use crate::request_keys::kept::Kept;
+use crate::request_keys::{Accepted, RequestKey};
 use crate::sessions::{NewSignals, agent_of, began_at, over_at};
 use crate::sqlite::orgs::OrgKey;
 use crate::sqlite::rows::{damaged, nanos, time};
@@ -37,9 +39,12 @@ impl Transaction<'_> {
         &mut self,
         org: &OrgId,
         batch: &Batch,
-        request_key: Option<RequestKey<Account>>,
-    ) -> Result<Account, StoreError> {
+        request_key: Option<RequestKey>,
+    ) -> Result<Accepted<Account>, StoreError> {
         let (name, org) = (org, self.orgs.get(org)?);
+        if let Some(known) = self.known(request_key.as_ref())? {
+            return Ok(known.into());
+        }
         // Load agents and sessions before anything is written: one with damaged evidence fails only the writes that
         // name it.
         let agents: HashSet<&str> = batch.records().map(|(origin, _)| origin.agent_id.value).collect();
@@ -84,8 +89,8 @@ impl Transaction<'_> {
             self.sessions.insert(key, cached);
         }
         self.close_early()?;
-        self.keep_reply(request_key, &account, org, || agents)?;
-        Ok(account)
+        self.keep(request_key, || Kept::records(agents))?;
+        Ok(Accepted::Fresh(account))
     }
 
     /// Stores signals of a session.
@@ -94,9 +99,12 @@ impl Transaction<'_> {
         org: &OrgId,
         session: SessionId,
         signals: &NewSignals,
-        request_key: Option<RequestKey<()>>,
-    ) -> Result<(), StoreError> {
+        request_key: Option<RequestKey>,
+    ) -> Result<Accepted<()>, StoreError> {
         let (name, org) = (org, self.orgs.get(org)?);
+        if let Some(known) = self.known(request_key.as_ref())? {
+            return Ok(known.into());
+        }
         let key = (org, session);
         if let Some(agent) = &signals.agent {
             self.load_agent(&(org, agent.clone()), 0)?;
@@ -136,7 +144,8 @@ impl Transaction<'_> {
             self.write_session_event(name, &mut cached)?;
         }
         self.sessions.insert(key, cached);
-        self.keep_reply(request_key, &(), org, || vec![agent])
+        self.keep(request_key, || Kept::signals(agent))?;
+        Ok(Accepted::Fresh(()))
     }
 
     /// Removes a session from the cache, or loads it, to change it. Returns `None` if it is new.

@@ -6,7 +6,7 @@ use renown_store::{
     AgentQuery, AgentSort, EvaluationQuery, HistorySteps, NewEvaluation, PublicationChange, Store,
 };
 
-use crate::support::{TestClock, at, default_org, evaluation, evaluations, ids, key, wait};
+use crate::support::{TestClock, at, default_org, evaluation, evaluations, fresh, ids, key, wait};
 
 /// Makes twelve evaluations: two agents, two tools, a gate, failures, and times that run backwards.
 fn mixed() -> Vec<NewEvaluation> {
@@ -198,12 +198,11 @@ pub(super) fn agents_are_listed_in_each_order_ties_by_name(store: &dyn Store, cl
     wait(store.append(&"other".parse().unwrap(), vec![evaluation("elsewhere", "x")], None)).unwrap();
     let mut batches = 0..;
     let mut add = |agent: &str, count| {
-        wait(store.append(
+        fresh(wait(store.append(
             &default_org(),
             evaluations(agent, &format!("batch{}", batches.next().unwrap()), count),
             None,
-        ))
-        .unwrap()
+        )))
     };
     for (minute, agents) in
         [[("m", 2), ("z", 1)], [("k", 2), ("b", 1)], [("~é", 1), ("Z", 9)]].into_iter().enumerate()
@@ -239,8 +238,7 @@ pub(super) fn pages_of_agents_stay_complete_while_agents_move(store: &dyn Store,
         let last = page.agents[1].agent.clone();
         clock.turn(60_000);
         // The last agent of the page moves to the top. Those after it stay where they were.
-        wait(store.append(&default_org(), evaluations(last.as_str(), &format!("{sort:?}"), 5), None))
-            .unwrap();
+        fresh(wait(store.append(&default_org(), evaluations(last.as_str(), &format!("{sort:?}"), 5), None)));
         let rest = names(store, &AgentQuery { after: page.next, ..query }).concat();
         let seen: Vec<&str> = page.agents.iter().map(|agent| agent.agent.as_str()).collect();
         assert_eq!(rest.len(), 2, "{sort:?} {seen:?} {rest:?}");

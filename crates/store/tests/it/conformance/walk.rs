@@ -15,12 +15,13 @@ use renown_core::reputation::Lifecycle;
 use renown_core::units::Micros;
 use renown_store::memory::Memory;
 use renown_store::{
-    AgentCursor, AgentQuery, AgentSort, EvaluationOutcome, EvaluationQuery, HistorySteps, NewEvaluation,
-    NewEvaluationId, Position, RequestKey, STANDSTILL_MS, Store, StoreError, StoredEvaluation,
+    Accepted, AgentCursor, AgentQuery, AgentSort, EvaluationOutcome, EvaluationQuery, EvaluationsReceipt,
+    HistorySteps, KnownRequest, NewEvaluation, NewEvaluationId, Position, Receipt, RequestKey, STANDSTILL_MS,
+    Store, StoreError,
 };
 
 use super::Subject;
-use crate::support::{Rng, TestClock, at, default_org, key, wait};
+use crate::support::{Rng, TestClock, at, default_org, key, plain_evaluation, plain_run, wait};
 
 const ORGS: [&str; 4] = ["default", "other", "third", "absent"];
 const AGENTS: [&str; 9] = ["hot", "hot", "hot", "hot", "warm", "warm", "Cold", "cold", "кот"];
@@ -93,7 +94,7 @@ impl<S: Subject> Walk<S> {
                 11..14 => self.evaluations(),
                 14 => self.history(),
                 15 => self.agents(),
-                16 => self.saved_reply(),
+                16 => self.known_request(),
                 17 => self.decide(),
                 18..20 => self.add_run(),
                 20 => self.runs(),
@@ -115,7 +116,7 @@ impl<S: Subject> Walk<S> {
         let query = EvaluationQuery { limit: usize::MAX, ..EvaluationQuery::default() };
         let all = self.both(|store| {
             wait(store.evaluations(&org, query.clone()))
-                .map(|page| page.evaluations.into_iter().map(plain).collect::<Vec<_>>())
+                .map(|page| page.evaluations.into_iter().map(plain_evaluation).collect::<Vec<_>>())
         });
         let hot = all.unwrap().iter().filter(|evaluation| evaluation.agent.as_str() == "hot").count();
         assert!(hot > 600 || steps < 500, "the walk has to be long enough to fill a window: {hot}");
@@ -194,17 +195,17 @@ impl<S: Subject> Walk<S> {
         let org = self.org();
         let sides = self.rng.pick(&[1, 1, 4, 40]);
         let batch: Vec<NewEvaluation> = (0..=self.rng.below(sides)).map(|_| self.evaluation()).collect();
-        let key = self.rng.sometimes(4, |rng| format!("k{}", rng.below(8)));
+        let key = self.request_key(&org);
         self.both(|store| {
-            let outcomes =
-                wait(store.append(&org, batch.clone(), key.as_deref().map(|key| request_key(&org, key))))?;
-            Ok(outcomes.into_iter().map(seen).collect::<Vec<_>>())
+            let written = wait(store.append(&org, batch.clone(), key.clone()))?;
+            Ok(accepted(written, |outcomes| outcomes.into_iter().map(seen).collect()))
         });
     }
 
     fn add_agent(&mut self) {
         let (org, agent) = (self.org(), self.agent());
-        self.both(|store| wait(store.add_agent(&org, agent.clone(), Some(request_key(&org, "k0")))));
+        let key = self.request_key(&org);
+        self.both(|store| Ok(accepted(wait(store.add_agent(&org, agent.clone(), key.clone()))?, |new| new)));
     }
 
     fn create_key(&mut self) {
@@ -212,7 +213,10 @@ impl<S: Subject> Walk<S> {
             self.keys += 1;
             // The last organization never gets a key, so it never exists.
             let new = key(ORGS[self.rng.below(ORGS.len() - 1)], self.keys);
-            self.both(|store| wait(store.create_key(new.clone(), Some(request_key(&default_org(), "k1")))));
+            let request_key = self.request_key(&default_org());
+            self.both(|store| {
+                Ok(accepted(wait(store.create_key(new.clone(), request_key.clone()))?, |key| key))
+            });
         }
     }
 
@@ -256,7 +260,7 @@ impl<S: Subject> Walk<S> {
             let page = wait(store.evaluations(&org, EvaluationQuery { before: cursor, ..query.clone() }));
             next.push(page.as_ref().ok().and_then(|page| page.next));
             pages.push(
-                page.map(|page| page.evaluations.into_iter().map(plain).collect::<Vec<_>>())
+                page.map(|page| page.evaluations.into_iter().map(plain_evaluation).collect::<Vec<_>>())
                     .map_err(|error| error.to_string()),
             );
         }
@@ -305,9 +309,27 @@ impl<S: Subject> Walk<S> {
         }
     }
 
-    fn saved_reply(&mut self) {
-        let (org, key) = (self.org(), format!("k{}", self.rng.below(8)));
-        self.both(|store| wait(store.saved_reply(&org, &key)));
+    /// Makes a request key for every fourth write. Some repeat an earlier one, some for another request.
+    fn request_key(&mut self, org: &OrgId) -> Option<RequestKey> {
+        self.rng.sometimes(4, |rng| RequestKey {
+            org: org.clone(),
+            key: format!("k{}", rng.below(40)),
+            fingerprint: [u8::from(rng.one_in(4)); 32],
+        })
+    }
+
+    fn known_request(&mut self) {
+        let org = self.org();
+        if let Some(key) = (0..20).find_map(|_| self.request_key(&org)) {
+            self.both(|store| {
+                Ok(match wait(store.known_request(key.clone()))? {
+                    Some(KnownRequest::Replayed(receipt)) => {
+                        Some(KnownRequest::Replayed(plain_receipt(receipt)))
+                    }
+                    known => known,
+                })
+            });
+        }
     }
 
     fn standing(&mut self) {
@@ -318,47 +340,34 @@ impl<S: Subject> Walk<S> {
     }
 }
 
-/// Makes a request key whose reply describes what the write did.
-fn request_key<T: Debug + ?Sized + Describe>(org: &OrgId, key: &str) -> RequestKey<T> {
-    RequestKey {
-        org: org.clone(),
-        key: key.to_owned(),
-        fingerprint: [key.len() as u8; 32],
-        reply: Box::new(|outcome| (201, outcome.describe().into_bytes())),
+/// Removes from what a write returned what differs between stores.
+fn accepted<T>(accepted: Accepted<T>, plain: impl FnOnce(T) -> T) -> Accepted<T> {
+    match accepted {
+        Accepted::Fresh(outcome) => Accepted::Fresh(plain(outcome)),
+        Accepted::Replayed(receipt) => Accepted::Replayed(plain_receipt(receipt)),
+        Accepted::Conflict => Accepted::Conflict,
     }
 }
 
-trait Describe {
-    fn describe(&self) -> String;
-}
-
-impl Describe for [EvaluationOutcome] {
-    fn describe(&self) -> String {
-        format!("{:?}", self.iter().map(EvaluationOutcome::tally).collect::<Vec<_>>())
+fn plain_receipt(receipt: Receipt) -> Receipt {
+    match receipt {
+        Receipt::Evaluations(EvaluationsReceipt { only, counted, repeated, standings }) => {
+            let only = only.map(|only| Box::new(plain_evaluation(*only)));
+            Receipt::Evaluations(EvaluationsReceipt { only, counted, repeated, standings })
+        }
+        Receipt::Run { new, run } => Receipt::Run { new, run: Box::new(plain_run(*run)) },
+        Receipt::Agent { .. }
+        | Receipt::ReputationEvents(_)
+        | Receipt::Records
+        | Receipt::Signals
+        | Receipt::ApiKey(_) => receipt,
     }
-}
-
-impl Describe for bool {
-    fn describe(&self) -> String {
-        self.to_string()
-    }
-}
-
-impl Describe for renown_store::ApiKey {
-    fn describe(&self) -> String {
-        format!("{self:?}")
-    }
-}
-
-/// Removes from an evaluation what differs between stores.
-fn plain(evaluation: StoredEvaluation) -> StoredEvaluation {
-    StoredEvaluation { position: Position(0), salt: Default::default(), ..evaluation }
 }
 
 fn seen(outcome: EvaluationOutcome) -> EvaluationOutcome {
     match outcome {
         EvaluationOutcome::Repeated { first, tally } => {
-            EvaluationOutcome::Repeated { first: Box::new(plain(*first)), tally }
+            EvaluationOutcome::Repeated { first: Box::new(plain_evaluation(*first)), tally }
         }
         counted @ EvaluationOutcome::Counted { .. } => counted,
     }

@@ -5,10 +5,12 @@ use renown_core::reputation::WINDOW_SIZE;
 use renown_core::time::Timestamp;
 use renown_core::units::Micros;
 use renown_store::{
-    EvaluationOutcome, EvaluationQuery, NewEvaluationId, REPLIES_KEPT_MS, STANDSTILL_MS, Store, StoreError,
+    EvaluationOutcome, EvaluationQuery, NewEvaluationId, RequestKey, STANDSTILL_MS, Store, StoreError,
 };
 
-use crate::support::{TestClock, at, default_org, evaluation, evaluations, ids, key, request_key, wait};
+use crate::support::{
+    TestClock, at, default_org, evaluation, evaluations, fresh, ids, key, request_key, wait,
+};
 use crate::telemetry::{batch, logs, prompt, unknown};
 
 const YEAR: i64 = 365 * 24 * 60 * 60 * 1000;
@@ -25,7 +27,7 @@ pub(super) fn the_next_read_sees_an_answered_write(store: &dyn Store, _: &TestCl
     let agent = "a".parse().unwrap();
     for n in 1..=20 {
         let new = evaluation("a", &format!("e{n}"));
-        let answered = wait(store.append(&default_org(), vec![new], None)).unwrap()[0].tally();
+        let answered = fresh(wait(store.append(&default_org(), vec![new], None)))[0].tally();
         let tally = wait(store.tally(&default_org(), &agent)).unwrap();
         let window = wait(store.window(&default_org(), &agent)).unwrap().tally();
         let summary = wait(store.agent(&default_org(), &agent)).unwrap().unwrap();
@@ -61,7 +63,7 @@ pub(super) fn an_id_counts_once_inside_a_batch(store: &dyn Store, _: &TestClock)
     let mut again = evaluation("a", "x");
     again.passed = false;
     let batch = vec![evaluation("a", "x"), evaluation("b", "y"), again, evaluation("c", "x")];
-    let outcomes = wait(store.append(&default_org(), batch, None)).unwrap();
+    let outcomes = fresh(wait(store.append(&default_org(), batch, None)));
     assert_eq!(counted(&outcomes), [true, true, false, false]);
     for (index, tally_of_named) in [(2, 1), (3, 0)] {
         let EvaluationOutcome::Repeated { first, tally } = &outcomes[index] else { panic!("{index}") };
@@ -82,7 +84,7 @@ pub(super) fn an_id_counts_once_across_batches_and_agents(store: &dyn Store, clo
     wait(store.append(&default_org(), vec![first], None)).unwrap();
     wait(store.append(&default_org(), vec![evaluation("a", "y")], None)).unwrap();
     clock.turn(5000);
-    let outcomes = wait(store.append(&default_org(), vec![evaluation("b", "x")], None)).unwrap();
+    let outcomes = fresh(wait(store.append(&default_org(), vec![evaluation("b", "x")], None)));
     let EvaluationOutcome::Repeated { first, tally } = &outcomes[0] else { panic!("counted twice") };
     let seen =
         (first.agent.as_str(), first.passed, &*first.gates, first.standing.eval_count, first.accepted_at);
@@ -100,7 +102,7 @@ pub(super) fn an_id_counts_once_in_each_organization(store: &dyn Store, _: &Test
     wait(store.create_key(key("other", 1), None)).unwrap();
     for org in [default_org(), other()] {
         for expected in [true, false] {
-            let outcomes = wait(store.append(&org, vec![evaluation("a", "x")], None)).unwrap();
+            let outcomes = fresh(wait(store.append(&org, vec![evaluation("a", "x")], None)));
             assert_eq!(counted(&outcomes), [expected], "{org}");
             assert_eq!(outcomes[0].tally().evaluations(), 1, "{org}");
         }
@@ -109,8 +111,8 @@ pub(super) fn an_id_counts_once_in_each_organization(store: &dyn Store, _: &Test
 }
 
 pub(super) fn an_empty_batch_adds_no_evidence(store: &dyn Store, _: &TestClock) {
-    assert_eq!(wait(store.append(&default_org(), Vec::new(), Some(request_key("k", "none")))).unwrap(), []);
-    assert!(wait(store.saved_reply(&default_org(), "k")).unwrap().is_some(), "but its reply is saved");
+    assert_eq!(fresh(wait(store.append(&default_org(), Vec::new(), Some(request_key("k"))))), []);
+    assert!(wait(store.known_request(request_key("k"))).unwrap().is_some(), "but its key is known");
     assert_eq!(ids(store, &default_org()).len(), 0);
 }
 
@@ -120,7 +122,7 @@ fn refused<T>(result: Result<T, StoreError>) {
 
 pub(super) fn an_unknown_organization_is_refused_and_nothing_is_added(store: &dyn Store, _: &TestClock) {
     let (org, agent) = (other(), "a".parse().unwrap());
-    refused(wait(store.append(&org, vec![evaluation("a", "x")], Some(request_key("k", "r")))));
+    refused(wait(store.append(&org, vec![evaluation("a", "x")], Some(request_key("k")))));
     refused(wait(store.add_agent(&org, agent, None)));
     let agent = "a".parse().unwrap();
     refused(wait(store.tally(&org, &agent)));
@@ -128,13 +130,14 @@ pub(super) fn an_unknown_organization_is_refused_and_nothing_is_added(store: &dy
     refused(wait(store.agent(&org, &agent)));
     refused(wait(store.evaluations(&org, EvaluationQuery::default())));
     refused(wait(store.agents(&org, renown_store::AgentQuery::default())));
-    refused(wait(store.saved_reply(&org, "k")));
+    let of_other = RequestKey { org: org.clone(), ..request_key("k") };
+    refused(wait(store.known_request(of_other.clone())));
     refused(wait(store.revoke_key(&org, key("other", 1).id)));
     let steps = renown_store::HistorySteps::new(at(0), at(1), 1).unwrap();
     refused(wait(store.history(&org, &agent, steps)));
     wait(store.create_key(key("other", 1), None)).unwrap();
     assert_eq!(ids(store, &org).len(), 0);
-    assert_eq!(wait(store.saved_reply(&org, "k")).unwrap(), None);
+    assert_eq!(wait(store.known_request(of_other)).unwrap(), None);
 }
 
 pub(super) fn a_clock_that_is_set_back_by_a_little_moves_no_time_backwards(
@@ -255,44 +258,13 @@ pub(super) fn sent_times_are_kept_in_milliseconds(store: &dyn Store, _: &TestClo
     assert!(page.evaluations.iter().all(|event| event.accepted_at == at(0)));
 }
 
-pub(super) fn a_reply_is_kept_for_a_day_and_not_longer(store: &dyn Store, clock: &TestClock) {
-    wait(store.append(&default_org(), vec![evaluation("a", "x")], Some(request_key("k", "first")))).unwrap();
-    let saved = wait(store.saved_reply(&default_org(), "k")).unwrap().unwrap();
-    assert_eq!((saved.fingerprint, saved.status, &*saved.body), ([7; 32], 200, &b"first"[..]));
-    for (after, there) in [(0, true), (REPLIES_KEPT_MS, true), (REPLIES_KEPT_MS + 1, false), (-1, true)] {
-        clock.set(after);
-        assert_eq!(wait(store.saved_reply(&default_org(), "k")).unwrap().is_some(), there, "{after}");
-    }
-}
-
-pub(super) fn a_reply_belongs_to_its_organization_and_the_last_one_is_kept(store: &dyn Store, _: &TestClock) {
-    // A reply belongs to the organization of the caller, not to the one that the key is for.
-    wait(store.create_key(key("other", 1), Some(request_key("made", "key")))).unwrap();
-    wait(store.add_agent(&default_org(), "a".parse().unwrap(), Some(request_key("k", "agent")))).unwrap();
-    let of_other = renown_store::RequestKey { org: other(), ..request_key("k", "other") };
-    wait(store.append(&other(), Vec::new(), Some(of_other))).unwrap();
-    wait(store.append(&default_org(), Vec::new(), Some(request_key("ключ", "unicode")))).unwrap();
-    wait(store.append(&default_org(), Vec::new(), Some(request_key("K", "another case")))).unwrap();
-    let body = |org: &OrgId, key: &str| {
-        wait(store.saved_reply(org, key)).unwrap().map(|reply| String::from_utf8(reply.body).unwrap())
-    };
-    assert_eq!((body(&default_org(), "made").as_deref(), body(&other(), "made")), (Some("key"), None));
-    assert_eq!(body(&other(), "k").as_deref(), Some("other"));
-    assert_eq!(body(&default_org(), "k").as_deref(), Some("agent"));
-    assert_eq!(body(&default_org(), "ключ").as_deref(), Some("unicode"));
-    assert_eq!(body(&default_org(), "K").as_deref(), Some("another case"));
-    assert_eq!(body(&other(), "ключ"), None);
-    wait(store.append(&default_org(), Vec::new(), Some(request_key("k", "again")))).unwrap();
-    assert_eq!(body(&default_org(), "k").as_deref(), Some("again"));
-}
-
 pub(super) fn an_agent_is_new_once(store: &dyn Store, clock: &TestClock) {
     let (named, met) = ("named".parse().unwrap(), "met".parse().unwrap());
-    assert!(wait(store.add_agent(&default_org(), named, None)).unwrap());
+    assert!(fresh(wait(store.add_agent(&default_org(), named, None))));
     wait(store.append(&default_org(), vec![evaluation("met", "x")], None)).unwrap();
     clock.set(10);
-    assert!(!wait(store.add_agent(&default_org(), "named".parse().unwrap(), None)).unwrap());
-    assert!(!wait(store.add_agent(&default_org(), met, None)).unwrap());
+    assert!(!fresh(wait(store.add_agent(&default_org(), "named".parse().unwrap(), None))));
+    assert!(!fresh(wait(store.add_agent(&default_org(), met, None))));
     let summary = wait(store.agent(&default_org(), &"named".parse().unwrap())).unwrap().unwrap();
     assert_eq!((summary.first_seen, summary.last_seen, summary.tally.evaluations()), (at(0), at(0), 0));
     wait(store.append(&default_org(), vec![evaluation("named", "y")], None)).unwrap();
@@ -304,10 +276,10 @@ pub(super) fn keys_are_listed_used_and_revoked_in_their_organization(store: &dyn
     let org = default_org();
     let mut first = key("default", 2);
     first.label = Some("naïve ✓ 'quoted'".to_owned());
-    let made = wait(store.create_key(first.clone(), None)).unwrap();
+    let made = fresh(wait(store.create_key(first.clone(), None)));
     clock.set(1);
     // Its id sorts before that of the first key; the older key still comes first.
-    wait(store.create_key(key("default", 1), None)).unwrap();
+    fresh(wait(store.create_key(key("default", 1), None)));
     assert_eq!((made.key, made.created_at, made.revoked_at), (first.clone(), at(0), None));
     clock.set(2);
     assert!(wait(store.revoke_key(&org, first.id)).unwrap());
@@ -331,7 +303,7 @@ pub(super) fn a_key_adds_its_organization(store: &dyn Store, clock: &TestClock) 
     made.id = NewEvaluationId::Generated("made-here".parse().unwrap());
     wait(store.append(&other(), vec![made.clone()], None)).unwrap();
     clock.turn(1000);
-    assert_eq!(counted(&wait(store.append(&other(), vec![made], None)).unwrap()), [false], "by chance");
+    assert_eq!(counted(&fresh(wait(store.append(&other(), vec![made], None)))), [false], "by chance");
     assert_eq!(ids(store, &default_org()).len(), 0);
     wait(store.ready()).unwrap();
 }

@@ -10,7 +10,7 @@ use renown_store::{EvaluationOutcome, Store, StoreError};
 
 use super::{block_writer, on_small_disk};
 use crate::support::{
-    Scratch, TestClock, clock_of, default_org, evaluation, evaluations, ids, key, open, verify, wait,
+    Scratch, TestClock, clock_of, default_org, evaluation, evaluations, fresh, ids, key, open, verify, wait,
 };
 
 /// Uses all the space that is left.
@@ -50,7 +50,7 @@ fn a_full_disk_fails_writes_and_loses_nothing() {
 
         // All writes of one transaction succeed or fail together. The write that blocks them is small enough to
         // find room, or not.
-        let (release, blocked) = block_writer(&store, round);
+        let (release, blocked) = block_writer(&store, &clock, round);
         let big = store.append(&org, evaluations("new", &format!("{round}-new"), 1000), None);
         let (key, ready) = (store.create_key(key("other", 1), None), store.ready());
         drop(release);
@@ -70,7 +70,7 @@ fn a_full_disk_fails_writes_and_loses_nothing() {
         std::fs::remove_file(dir.join("ballast")).unwrap();
         // A refused write was not counted, so it counts now.
         let batch = evaluations("a", &format!("{round}-{number}"), 50);
-        let outcomes = wait(store.append(&org, batch, None)).unwrap();
+        let outcomes = fresh(wait(store.append(&org, batch, None)));
         assert!(outcomes.iter().all(|outcome| matches!(outcome, EvaluationOutcome::Counted { .. })));
         counted += 50;
         assert_eq!(ids(&*store, &org).len(), counted + counted_others);

@@ -48,7 +48,7 @@ fn fill(dir: &Path) {
             new
         };
         let all = (0..12).map(|number| batch_of(number, &mut rng)).collect();
-        wait(store.append(&org, all, Some(request_key(&format!("key-{round}"), "a saved reply")))).unwrap();
+        wait(store.append(&org, all, Some(request_key(&format!("key-{round}"))))).unwrap();
         wait(store.append(&other, vec![evaluation("busy", &format!("other-{round}"))], None)).unwrap();
         let text = format!(
             r#"{{"agent_id":"{agent}","outcome":"completed","spec_id":"login","wall_ms":{},"branch":"b{round}","stages":[{{"name":"test","passed":true,"attempts":2}}],"attributes":{{"a":"{}"}}}}"#,
@@ -140,7 +140,7 @@ fn answered(dir: &Path) -> Result<String, StoreError> {
         }
     }
     for round in [0, 7, 39] {
-        text.push(format!("{:?}", wait(store.saved_reply(&default_org(), &format!("key-{round}")))?));
+        text.push(format!("{:?}", wait(store.known_request(request_key(&format!("key-{round}"))))?));
     }
     Ok(text.concat())
 }
@@ -196,7 +196,8 @@ fn rows_that_vanish_or_appear_are_noticed() {
         "UPDATE sessions SET closed_at = closed_at + 1 WHERE session_id = 'session-1'",
         "UPDATE session_traces SET coherence = 1.0 WHERE trace_id = 'trace-3'",
         "UPDATE keys SET revoked_at = NULL, kind = 'secret', label = 'x'",
-        "UPDATE replies SET status = 201 WHERE key = 'key-7'",
+        "UPDATE request_keys SET accepted = 11 WHERE key = 'key-7'",
+        "UPDATE request_key_agents SET score = score + 1 WHERE key = 'key-7'",
     ] {
         // A single record cannot be named by its row number, because the table has none.
         let damage = damage.replace(

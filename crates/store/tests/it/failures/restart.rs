@@ -2,7 +2,7 @@
 
 use renown_store::Store;
 
-use crate::support::{Scratch, TestClock, at, default_org, evaluation, ids, key, open, verify, wait};
+use crate::support::{Scratch, TestClock, at, default_org, evaluation, fresh, ids, key, open, verify, wait};
 
 #[test]
 fn a_clean_end_leaves_no_write_ahead_log() {
@@ -30,7 +30,7 @@ fn times_do_not_go_back_across_a_restart() {
     drop(store);
     clock.set(0);
     let store = open(scratch.path(), &clock);
-    let later = wait(store.create_key(key("default", 1), None)).unwrap();
+    let later = fresh(wait(store.create_key(key("default", 1), None)));
     assert_eq!(later.created_at, at(7_200_000));
     wait(store.append(&default_org(), vec![evaluation("a", "y")], None)).unwrap();
     verify(scratch.path()).unwrap();

@@ -6,14 +6,14 @@ use renown_core::identity::{Category, Event, Reference, ScoreDelta, identity_of}
 use renown_core::ids::IdentityId;
 use renown_core::units::Unit;
 use renown_store::{
-    LatencySource, NewReputationEvent, NewRun, OrgSettings, Position, PublicationChange, Recorded,
-    ReputationEvent, Retention, Run, RunQuery, SpecSummary, Submitted, TimeCursor, Tombstone,
+    LatencySource, NewReputationEvent, NewRun, OrgSettings, Position, PublicationChange, ReputationEvent,
+    Retention, RunQuery, SpecSummary, Submitted, TimeCursor, Tombstone,
 };
 use serde_json::json;
 use uuid::Uuid;
 
-use super::{Describe, Subject, Walk, request_key};
-use crate::support::{at, wait};
+use super::{Subject, Walk, accepted};
+use crate::support::{at, plain_run, wait};
 
 const WORKSPACES: [&str; 3] = ["default", "shop", "shop"];
 const SPECS: [&str; 2] = ["login", "cart"];
@@ -65,12 +65,9 @@ impl<S: Subject> Walk<S> {
 
     pub(super) fn add_run(&mut self) {
         let (org, new) = (self.org(), self.new_run());
-        let key = self.rng.sometimes(4, |rng| format!("k{}", rng.below(8)));
-        self.both(|store| {
-            wait(store.add_run(&org, new.clone(), key.as_deref().map(|key| request_key(&org, key))))
-                .map(submitted)
-        });
-        self.both(|store| wait(store.run(&org, &new.id)).map(|run| run.map(plain)));
+        let key = self.request_key(&org);
+        self.both(|store| Ok(accepted(wait(store.add_run(&org, new.clone(), key.clone()))?, submitted)));
+        self.both(|store| wait(store.run(&org, &new.id)).map(|run| run.map(plain_run)));
     }
 
     /// Reads every page of runs, and a competition.
@@ -90,7 +87,7 @@ impl<S: Subject> Walk<S> {
             let (mut all, mut before) = (Vec::new(), None);
             loop {
                 let page = wait(store.runs(&org, RunQuery { before, ..query.clone() }))?;
-                all.push(page.runs.into_iter().map(plain).collect::<Vec<_>>());
+                all.push(page.runs.into_iter().map(plain_run).collect::<Vec<_>>());
                 before = page.next;
                 if before.is_none() {
                     return Ok(all);
@@ -99,14 +96,15 @@ impl<S: Subject> Walk<S> {
         });
         let spec = self.rng.pick(&SPECS).parse().unwrap();
         self.both(|store| {
-            Ok(wait(store.competition(&org, &spec))?.into_iter().map(plain).collect::<Vec<_>>())
+            Ok(wait(store.competition(&org, &spec))?.into_iter().map(plain_run).collect::<Vec<_>>())
         });
         let limit = self.rng.below(3) + 1;
         self.both(|store| {
             let page = wait(store.specs(&org, None, limit))?;
-            let plain =
-                |spec: SpecSummary| (spec.spec, spec.runs, spec.agents, spec.finished_at, plain(spec.best));
-            Ok((page.specs.into_iter().map(plain).collect::<Vec<_>>(), page.next))
+            let summary = |spec: SpecSummary| {
+                (spec.spec, spec.runs, spec.agents, spec.finished_at, plain_run(spec.best))
+            };
+            Ok((page.specs.into_iter().map(summary).collect::<Vec<_>>(), page.next))
         });
     }
 
@@ -144,8 +142,10 @@ impl<S: Subject> Walk<S> {
                 NewReputationEvent { identity, agent, event }
             })
             .collect();
+        let key = self.request_key(&org);
         self.both(|store| {
-            wait(store.add_reputation_events(&org, events.clone(), Some(request_key(&org, "k2"))))
+            let written = wait(store.add_reputation_events(&org, events.clone(), key.clone()))?;
+            Ok(accepted(written, |recorded| recorded))
         });
     }
 
@@ -190,27 +190,10 @@ impl<S: Subject> Walk<S> {
     }
 }
 
-/// Removes from a run what differs between stores.
-fn plain(run: Run) -> Run {
-    Run { position: Position(0), ..run }
-}
-
 fn submitted(submitted: Submitted) -> Submitted {
     match submitted {
-        Submitted::New(run) => Submitted::New(Box::new(plain(*run))),
-        Submitted::Repeated(run) => Submitted::Repeated(Box::new(plain(*run))),
+        Submitted::New(run) => Submitted::New(Box::new(plain_run(*run))),
+        Submitted::Repeated(run) => Submitted::Repeated(Box::new(plain_run(*run))),
         Submitted::Conflict => Submitted::Conflict,
-    }
-}
-
-impl Describe for Submitted {
-    fn describe(&self) -> String {
-        format!("{:?}", submitted(self.clone()))
-    }
-}
-
-impl Describe for Recorded {
-    fn describe(&self) -> String {
-        format!("{self:?}")
     }
 }

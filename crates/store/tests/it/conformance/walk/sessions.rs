@@ -4,12 +4,11 @@ use renown_core::ids::{OrgId, SessionId};
 use renown_core::session_metrics::{Signals, Trace};
 use renown_core::units::Unit;
 use renown_store::{
-    NewSignals, NewTrace, RequestKey, SessionQuery, SessionTrace, Sessions, Store, StoreError, StoredSession,
-    TimeCursor,
+    NewSignals, NewTrace, SessionQuery, SessionTrace, Sessions, Store, StoreError, StoredSession, TimeCursor,
 };
 use serde_json::{Value, json};
 
-use super::{Describe, ORGS, Subject, Walk, request_key};
+use super::{ORGS, Subject, Walk, accepted};
 use crate::support::{NOON_MS, wait};
 use crate::telemetry::batch;
 
@@ -70,7 +69,11 @@ impl<S: Subject> Walk<S> {
             "resourceSpans": [{"resource": service, "scopeSpans": [{"spans": spans}]}],
         });
         let (org, batch) = (self.org(), batch(&line));
-        self.both(|store| wait(store.add_records(&org, batch.clone(), None)));
+        let key = self.request_key(&org);
+        self.both(|store| {
+            let written = wait(store.add_records(&org, batch.clone(), key.clone()))?;
+            Ok(accepted(written, |account| account))
+        });
     }
 
     pub(super) fn add_signals(&mut self) {
@@ -92,10 +95,10 @@ impl<S: Subject> Walk<S> {
             traces.push(NewTrace { trace, started_at });
         }
         let signals = NewSignals { agent, traces };
-        let key = self.rng.sometimes(4, |rng| format!("k{}", rng.below(8)));
+        let key = self.request_key(&org);
         self.both(|store| {
-            let request_key: Option<RequestKey<()>> = key.as_ref().map(|key| request_key(&org, key));
-            wait(store.add_signals(&org, &session, signals.clone(), request_key))
+            let written = wait(store.add_signals(&org, &session, signals.clone(), key.clone()))?;
+            Ok(accepted(written, |()| ()))
         });
     }
 
@@ -183,10 +186,4 @@ fn describe(session: &StoredSession) -> String {
     let traces: Vec<String> =
         traces.iter().map(|SessionTrace { trace, started_at }| format!("{trace:?} {started_at:?}")).collect();
     format!("{id} {agent} {began_at} {last_seen} {closed_at:?} {report:?} {summary:?} {traces:#?}")
-}
-
-impl Describe for () {
-    fn describe(&self) -> String {
-        "kept".to_owned()
-    }
 }
