@@ -23,16 +23,17 @@ pub struct Explanation {
 /// One part of a score. Points are in the unit of the score.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Component {
-    /// The name of the part in its formula.
+    /// Name of the part in its formula.
     pub name: &'static str,
-    /// The evidence behind this part.
+    /// Values that the part was computed from.
     pub inputs: Inputs,
-    /// The contribution of this part.
+    /// Contribution of this part.
     pub points: Decimal<6>,
-    /// The largest possible contribution; absent where the rule has no bound.
+    /// Largest possible contribution.
+    // Absent if the rule has no bound. The API only explains reputations, and all their parts have one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub points_max: Option<Decimal<6>>,
-    /// `points_max − points`.
+    /// Missing points: `points_max − points`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub points_lost: Option<Decimal<6>>,
 }

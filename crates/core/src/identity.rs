@@ -62,7 +62,7 @@ const MONTH_DAYS: i64 = 30;
 /// Number of events that gives full confidence.
 pub const FULL_CONFIDENCE_EVENTS: u64 = 100;
 
-/// What an event is about.
+/// Category of an event: work, payment, or keys and sessions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Category {

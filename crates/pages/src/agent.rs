@@ -120,7 +120,7 @@ impl<'a> View<'a> {
             page,
             shown,
             lead: lead(page, shown),
-            parts: page.why.explanation.components.iter().scan(0, Part::of).collect(),
+            parts: page.why.components.iter().scan(0, Part::of).collect(),
             next: [change(page.why.next.pass), change(page.why.next.fail)],
             chart: ScoreChart::of(page.month, page.latest).filter(|_| shown),
             strip: strip(&marks, STRIP_ROW),
@@ -200,7 +200,7 @@ fn lead(page: &AgentPage<'_>, shown: bool) -> String {
         _ => format!(" and the last {streak} passed in a row"),
     };
     let outputs = text::plural(evaluations, "output", "outputs");
-    let lost = crate::overview::lost(&page.why.explanation);
+    let lost = crate::overview::lost(&page.why.components);
     let rest = match 1000_u32.saturating_sub(reputation.score) {
         _ if !shown => format!(
             " The score appears with {}: below 50 a single failure weighs too much for a number to be fair.",

@@ -4,7 +4,7 @@
 //! the day and the week, and the list of agents. If there are no agents, the page explains how to start.
 
 use askama::Template;
-use renown_core::explain::Explanation;
+use renown_core::explain::{Component, Explanation};
 use renown_core::ids::AgentId;
 use renown_core::time::Day;
 use renown_view::overview::{DayTotals, Totals};
@@ -237,7 +237,7 @@ impl<'a> Item<'a> {
             Some(tool) => format!("{words}, all from tool {tool}"),
             None => words,
         };
-        let lost = item.parts.as_ref().map(lost).unwrap_or_default();
+        let lost = item.parts.as_ref().map(|parts| lost(&parts.components)).unwrap_or_default();
         Self {
             kind: item.cause.kind(),
             agent,
@@ -253,8 +253,8 @@ impl<'a> Item<'a> {
 }
 
 /// Formats the missing points of a score by part: `streak −200 · pass rate −14`.
-pub(crate) fn lost(parts: &Explanation) -> String {
-    let lost = parts.components.iter().filter_map(|part| {
+pub(crate) fn lost(parts: &[Component]) -> String {
+    let lost = parts.iter().filter_map(|part| {
         let points = text::cut(part.points_lost?, 0);
         (points != "0").then(|| format!("{} −{points}", part.name.replace('_', " ")))
     });

@@ -91,7 +91,7 @@ pub struct SessionBrief {
 impl SessionBrief {
     fn of(session: StoredSession) -> Self {
         let report = session.ledger.as_ref().and_then(renown_telemetry::ledger::Session::report);
-        let performance = report.as_ref().map(|report| &report.performance.0);
+        let performance = report.as_ref().map(|report| &report.performance);
         Self {
             started_at: session.began_at,
             open: session.closed_at.is_none() && session.ledger.is_some(),

@@ -13,7 +13,7 @@ pub use renown_telemetry::dialect::Agent;
 pub use renown_telemetry::facts::Signal;
 use renown_telemetry::ledger::Session as Ledger;
 pub use renown_telemetry::report::{
-    CostSource, Coverage, OtherCounts, Scored, SessionReport, UNKNOWN_MASQUE,
+    CostSource, Coverage, OtherCounts, SessionReport, UNKNOWN_MASQUE,
 };
 use serde::Serialize;
 use utoipa::ToSchema;

@@ -5,7 +5,7 @@ use serde::Serialize;
 use super::{CPU_POINTS, MEMORY_POINTS, axis};
 use crate::units::Whole;
 
-/// Resource usage of a run. Absent parts are `None`.
+/// The known resource usage of a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Resources {
     /// Peak memory.
