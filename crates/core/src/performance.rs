@@ -134,6 +134,7 @@ fn decimal<const PLACES: u32>(units: u128) -> Decimal<PLACES> {
 
 /// The score of a session and its parts.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = PerformanceScore))]
 pub struct Performance {
     /// Duration of the session as the formula uses it: minutes with one decimal, at least 1.0.
     #[serde(skip)]
@@ -143,6 +144,7 @@ pub struct Performance {
     /// The dimensions of the performance.
     pub dimensions: Dimensions,
     /// Performance from 0 to 10, with one decimal: the weighted sum of the dimensions.
+    #[cfg_attr(feature = "schema", schema(value_type = f64, minimum = 0, maximum = 10))]
     pub composite: Decimal<1>,
     /// Recommendation for the masque.
     pub recommendation: Recommendation,
@@ -197,6 +199,7 @@ impl Performance {
 
 /// The dimensions of the performance, each from 0 to 10 with one decimal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = PerformanceDimensions))]
 pub struct Dimensions {
     /// Share of tool calls that succeeded.
     pub quality: Decimal<1>,
@@ -212,6 +215,7 @@ pub struct Dimensions {
 
 /// The recommendation for the masque.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Recommendation {
     /// It works well.
@@ -246,6 +250,7 @@ impl fmt::Display for Recommendation {
 
 /// The sums that the dimensions are computed from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = PerformanceStats))]
 pub struct Stats {
     /// Cost in dollars, with two decimals.
     pub total_cost: Decimal<2>,

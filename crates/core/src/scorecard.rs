@@ -73,6 +73,7 @@ const CPU_POINTS: u128 = 30;
 
 /// The outcome of a run: `completed` (all gates passed), `blocked` (partial progress) or `failed` (no usable output).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Deserialize, Serialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum RunOutcome {
     /// All gates passed.
@@ -262,14 +263,19 @@ fn axis(value: u128) -> u8 {
 
 /// The axes of a score, each from 0 to 100.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = RunAxes))]
 pub struct Axes {
     /// Whether the run finished.
+    #[cfg_attr(feature = "schema", schema(maximum = 100))]
     pub completion: u8,
     /// Share of stages that passed at the first attempt.
+    #[cfg_attr(feature = "schema", schema(maximum = 100))]
     pub error_rate: u8,
     /// Duration, compared with the baseline.
+    #[cfg_attr(feature = "schema", schema(maximum = 100))]
     pub latency: u8,
     /// Share of memory and CPU that it did not use.
+    #[cfg_attr(feature = "schema", schema(maximum = 100))]
     pub resource_efficiency: u8,
 }
 

@@ -16,6 +16,7 @@ pub const UNKNOWN_MASQUE: &str = "unknown";
 
 /// The performance of a session.
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = Performance))]
 pub struct SessionReport<'a> {
     /// Masque of the agent, or `unknown`.
     pub masque: Cow<'a, str>,
@@ -42,6 +43,7 @@ pub struct SessionReport<'a> {
 
 /// Which of `tools`, `prompts`, `cost` and `tokens` the evidence contains. Without costs, for example, the cost efficiency is 10.0 too.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = PerformanceCoverage))]
 pub struct Coverage {
     /// Kinds of evidence that the session contained.
     pub present: Vec<&'static str>,
@@ -57,6 +59,7 @@ pub struct Coverage {
 
 /// The source of costs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum CostSource {
     /// Reported by the agent.
@@ -71,6 +74,7 @@ pub enum CostSource {
 
 /// Other counts, which the formula does not use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = PerformanceSignals))]
 pub struct OtherCounts {
     /// Number of model calls that failed.
     pub api_errors: u64,

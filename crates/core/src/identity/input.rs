@@ -63,11 +63,13 @@ impl<'de> Deserialize<'de> for ScoreDelta {
 
 /// A reputation event.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = ReputationEventRequest))]
 pub struct Event {
     /// Id of the event. A repeated event counts once; the first copy is kept.
     #[serde(deserialize_with = "deserialize_uuid")]
     pub event_id: Uuid,
     /// Time of the event: at most three years in the past and one day in the future.
+    #[cfg_attr(feature = "schema", schema(value_type = crate::schema::Moment))]
     pub timestamp: Timestamp,
     /// Identity of the agent. Required unless `agent_id` is given.
     pub identity_id: Option<IdentityId>,
@@ -80,14 +82,17 @@ pub struct Event {
     /// Change of the score of its category.
     pub score_delta: ScoreDelta,
     /// How sure the sender is, from 0 to 1; default: 1. It is stored and returned, but does not change scores.
+    #[cfg_attr(feature = "schema", schema(value_type = Option<Unit>))]
     #[serde(default = "full", deserialize_with = "full_or")]
     pub confidence: Unit,
     /// Kind of the thing that the event refers to.
+    #[cfg_attr(feature = "schema", schema(value_type = Option<Reference>))]
     #[serde(default, deserialize_with = "or_default")]
     pub reference_type: Reference,
     /// Id of the thing that the event refers to.
     pub reference_id: Option<String>,
     /// Other data to store with the event.
+    #[cfg_attr(feature = "schema", schema(value_type = Option<BTreeMap<String, String>>))]
     #[serde(default, deserialize_with = "or_default")]
     pub attributes: BTreeMap<String, String>,
 }

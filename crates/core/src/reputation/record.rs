@@ -8,6 +8,7 @@ use crate::explain::Component;
 
 /// How settled a score is: `new` without evaluations, `calibrating` below 50, `active` below 500, then `mature`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Lifecycle {
     /// No evaluation yet.
@@ -61,19 +62,24 @@ pub struct ReputationRecord {
 
 /// The short form of a reputation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = ReputationReply))]
 pub struct ReputationSummary {
     /// Score from 0 to 1000.
+    #[cfg_attr(feature = "schema", schema(maximum = 1000))]
     pub score: u32,
     /// How settled the score is.
     pub lifecycle: Lifecycle,
     /// Number of evaluations in the window, at most 500.
+    #[cfg_attr(feature = "schema", schema(maximum = 500))]
     pub eval_count: u64,
 }
 
 /// The explanation of a score.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = ExplainReply))]
 pub struct ReputationExplanation {
     /// Score from 0 to 1000.
+    #[cfg_attr(feature = "schema", schema(maximum = 1000))]
     pub score: u32,
     /// Version of the formula.
     pub formula_version: &'static str,
@@ -85,6 +91,7 @@ pub struct ReputationExplanation {
 
 /// The score after one more evaluation with the average latency of the window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = NextReply))]
 pub struct Next {
     /// Score if it passes.
     pub pass: u32,

@@ -56,6 +56,7 @@ impl Baseline {
 
 /// The baseline of the wall time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = RunBaseline))]
 pub struct BaselineShown {
     /// Median wall time of the compared runs, in milliseconds; null without such runs.
     pub p50_ms: Option<Decimal<1>>,

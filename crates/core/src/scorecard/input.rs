@@ -138,6 +138,7 @@ fn read_baseline(text: &str) -> Result<Baseline, String> {
 
 /// A stage of a run.
 #[derive(Debug, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct RunStage<'a> {
     /// Name of the stage, for people.
     #[serde(borrow)]
@@ -146,6 +147,7 @@ pub struct RunStage<'a> {
     pub passed: bool,
     /// Number of attempts; default: 1.
     #[serde(default, deserialize_with = "or_default")]
+    #[cfg_attr(feature = "schema", schema(value_type = Option<u64>, minimum = 1))]
     pub attempts: Attempts,
 }
 

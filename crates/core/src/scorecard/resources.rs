@@ -7,6 +7,7 @@ use crate::units::Whole;
 
 /// The known resource usage of a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = RunResources))]
 pub struct Resources {
     /// Peak memory.
     pub memory_peak_bytes: Option<Whole>,

@@ -29,6 +29,7 @@ pub struct Trace {
 
 /// The source of signals: `sent`, `derived` from telemetry, or `mixed`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = SignalSource))]
 #[serde(rename_all = "lowercase")]
 pub enum Source {
     /// A client sent them.
@@ -139,6 +140,7 @@ impl Input {
 
 /// Both metrics of a session.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = SessionMetrics))]
 pub struct Metrics {
     /// Reliability: the worst moments.
     pub agent_reliability: ReliabilityMetric,

@@ -11,6 +11,7 @@ use crate::units::Unit;
 
 /// The definition of a metric.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = MetricDefinition))]
 pub struct Definition {
     /// Name of the metric.
     pub name: &'static str,
@@ -28,6 +29,7 @@ pub struct Definition {
 
 /// A range of scores.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = MetricBand))]
 pub struct Band {
     /// Name of the range.
     pub band: &'static str,

@@ -17,10 +17,12 @@ use crate::units::Unit;
 
 /// A metric of a session.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = SessionMetric, bound = ""))]
 pub struct Metric<D> {
     /// Name of the metric.
     pub name: &'static str,
     /// Score from 0 to 1, with four decimals.
+    #[cfg_attr(feature = "schema", schema(value_type = f64, minimum = 0, maximum = 1))]
     pub score: Decimal<4>,
     /// The result in one sentence.
     pub reason: Cow<'static, str>,
@@ -36,6 +38,7 @@ pub struct Metric<D> {
     pub formula_version: &'static str,
     /// Details of the computation: the number of traces and of evaluated traces, and, if any were evaluated, the weights, the risks of each
     /// trace with the `source` of its signals, and how the risks were combined.
+    #[cfg_attr(feature = "schema", schema(value_type = serde_json::Map<String, Value>))]
     pub metadata: Metadata<D>,
 }
 

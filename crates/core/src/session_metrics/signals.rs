@@ -10,6 +10,7 @@ use crate::units::Unit;
 
 /// Signals of a trace, each from 0 (bad) to 1 (good). An absent signal is unknown.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = TraceSignals))]
 #[serde(deny_unknown_fields)]
 pub struct Signals {
     /// How confident the agent was.
