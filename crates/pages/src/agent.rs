@@ -19,10 +19,10 @@ mod report;
 use askama::Template;
 use renown_core::decimal::Decimal;
 use renown_core::explain::{Component, Explanation};
+use renown_core::reputation::Lifecycle;
 use renown_core::reputation::ReputationExplanation;
 use renown_core::time::Timestamp;
 use renown_view::sessions::MetricSummary;
-use renown_view::shared::LifecycleView;
 use renown_view::{AgentBreakdown, AgentFacts, AgentHistory, AgentStanding, EvaluationView, SessionView};
 
 use crate::Shell;
@@ -111,7 +111,7 @@ struct View<'a> {
 impl<'a> View<'a> {
     fn of(shell: &'a Shell<'a>, page: &'a AgentPage<'a>) -> Self {
         let reputation = &page.standing.reputation;
-        let shown = matches!(reputation.lifecycle, LifecycleView::Active | LifecycleView::Mature);
+        let shown = matches!(reputation.lifecycle, Lifecycle::Active | Lifecycle::Mature);
         let marks: Vec<bool> = page.latest.iter().rev().map(|evaluation| evaluation.passed).collect();
         let change = |score: u32| text::change(i64::from(score) - i64::from(reputation.score));
         let (gates, tools) = failing(page);

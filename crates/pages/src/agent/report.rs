@@ -3,7 +3,7 @@
 
 use std::fmt::Write;
 
-use renown_view::shared::LifecycleView;
+use renown_core::reputation::Lifecycle;
 use renown_view::{AgentFacts, AgentHistory};
 
 use super::{AgentPage, Audience, failing, lead};
@@ -14,7 +14,7 @@ use crate::text::{self, Form};
 pub fn markdown(shell: &Shell<'_>, facts: &AgentFacts, history: &AgentHistory) -> String {
     let page = &AgentPage::of(facts, history, Audience::Report);
     let (standing, reputation) = (&page.standing, &page.standing.reputation);
-    let shown = matches!(reputation.lifecycle, LifecycleView::Active | LifecycleView::Mature);
+    let shown = matches!(reputation.lifecycle, Lifecycle::Active | Lifecycle::Mature);
     let life = text::lifecycle(reputation.lifecycle, reputation.evaluations);
     let score = if shown { format!("{} of 1000, {life}", reputation.score) } else { life };
     let mut report = format!("# {}: {score}\n\n{}\n", plain(standing.agent_id.as_str()), lead(page, shown));
