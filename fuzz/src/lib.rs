@@ -82,7 +82,7 @@ pub fn reports_of(ledger: &Ledger) -> Vec<String> {
     let report = |session: &&Session| {
         assert_eq!(session.report().is_some(), session.has_evidence());
         let Some(report) = session.report() else { return String::new() };
-        let performance = &report.performance.0;
+        let performance = &report.performance;
         let (d, stats) = (&performance.dimensions, &performance.stats);
         for score in [
             d.quality,

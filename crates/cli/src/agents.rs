@@ -7,12 +7,12 @@ use std::process::ExitCode;
 
 use renown_core::ids::OrgId;
 use renown_core::reputation::CALIBRATED_AT;
+use renown_core::reputation::Lifecycle;
 use renown_core::time::Timestamp;
 use renown_store::sqlite::Reader;
 use renown_store::{AgentQuery, AgentSort, DEFAULT_ORG, StoreError};
 use renown_view::AgentRow;
 use renown_view::agents::{IdentityBrief, SessionBrief};
-use renown_view::shared::LifecycleView;
 
 use crate::args::{AgentSortArg, AgentsArgs, AgentsCommand, ReadArgs, TextFormatArg};
 use crate::failure::{Failure, printable};
@@ -110,19 +110,19 @@ pub(crate) fn listed(agents: &[AgentRow]) -> String {
 /// Formats the score, if there are enough evaluations to show one.
 fn score(agent: &AgentRow) -> String {
     match agent.lifecycle {
-        LifecycleView::New => NOTHING.to_owned(),
-        LifecycleView::Calibrating => lifecycle(agent),
-        LifecycleView::Active | LifecycleView::Mature => agent.score.to_string(),
+        Lifecycle::New => NOTHING.to_owned(),
+        Lifecycle::Calibrating => lifecycle(agent),
+        Lifecycle::Active | Lifecycle::Mature => agent.score.to_string(),
     }
 }
 
 /// Formats the lifecycle: how reliable the score is.
 fn lifecycle(agent: &AgentRow) -> String {
     match agent.lifecycle {
-        LifecycleView::New => "no evaluations yet".to_owned(),
-        LifecycleView::Calibrating => format!("calibrating {}/{CALIBRATED_AT}", agent.eval_count),
-        LifecycleView::Active => format!("active, {} evaluations", agent.eval_count),
-        LifecycleView::Mature => "mature".to_owned(),
+        Lifecycle::New => "no evaluations yet".to_owned(),
+        Lifecycle::Calibrating => format!("calibrating {}/{CALIBRATED_AT}", agent.eval_count),
+        Lifecycle::Active => format!("active, {} evaluations", agent.eval_count),
+        Lifecycle::Mature => "mature".to_owned(),
     }
 }
 

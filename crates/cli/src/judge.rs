@@ -209,9 +209,9 @@ impl<'a> Judge<'a> {
     fn passed(&self, reports: &[SessionReport<'_>]) -> ExitCode {
         let Some(min) = self.args.min else { return ExitCode::SUCCESS };
         let below: Vec<_> =
-            reports.iter().filter(|report| !min.is_met_by(report.performance.0.composite)).collect();
+            reports.iter().filter(|report| !min.is_met_by(report.performance.composite)).collect();
         for report in &below {
-            let composite = report.performance.0.composite;
+            let composite = report.performance.composite;
             failure::note(&format!("session {}: {composite} is below {min}", report.session_id));
         }
         if below.is_empty() { ExitCode::SUCCESS } else { ExitCode::from(BELOW) }

@@ -22,18 +22,23 @@ pub struct Explanation {
 
 /// One part of a score. Points are in the unit of the score.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = ComponentReply))]
 pub struct Component {
-    /// The name of the part in its formula.
+    /// Name of the part in its formula.
     pub name: &'static str,
-    /// The evidence behind this part.
+    /// Values that the part was computed from.
+    #[cfg_attr(feature = "schema", schema(value_type = serde_json::Map<String, Value>))]
     pub inputs: Inputs,
-    /// The contribution of this part.
+    /// Contribution of this part.
     pub points: Decimal<6>,
-    /// The largest possible contribution; absent where the rule has no bound.
+    /// Largest possible contribution.
+    // Absent if the rule has no bound. The API only explains reputations, and all their parts have one.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schema(value_type = f64, required = true))]
     pub points_max: Option<Decimal<6>>,
-    /// `points_max − points`.
+    /// Missing points: `points_max − points`.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schema(value_type = f64, required = true))]
     pub points_lost: Option<Decimal<6>>,
 }
 

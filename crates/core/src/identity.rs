@@ -62,8 +62,9 @@ const MONTH_DAYS: i64 = 30;
 /// Number of events that gives full confidence.
 pub const FULL_CONFIDENCE_EVENTS: u64 = 100;
 
-/// What an event is about.
+/// Category of an event: work, payment, or keys and sessions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = ReputationCategory))]
 #[serde(rename_all = "snake_case")]
 pub enum Category {
     /// How well the identity does its work.

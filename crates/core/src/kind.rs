@@ -28,7 +28,7 @@ pub enum Score {
     /// Of an agent.
     Reputation(reputation::ReputationRecord),
     /// Of a session.
-    Performance(performance::Performance),
+    Performance(performance::VersionedPerformance),
     /// Of a run.
     Run(scorecard::Scorecard),
     /// Of a session.

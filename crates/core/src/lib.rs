@@ -41,6 +41,8 @@ pub mod kind;
 pub mod limits;
 pub mod performance;
 pub mod reputation;
+#[cfg(feature = "schema")]
+pub mod schema;
 pub mod scorecard;
 pub mod session_metrics;
 pub mod spelling;

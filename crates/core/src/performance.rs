@@ -41,7 +41,7 @@ use crate::explain::{Component, Explanation, Inputs};
 use crate::time::NANOS_PER_MINUTE;
 use crate::units::NanoUsd;
 
-pub use input::{Input, TotalsError};
+pub use input::{Input, TotalsError, VersionedPerformance};
 
 /// The version of this formula.
 pub const FORMULA_VERSION: &str = "1";
@@ -119,7 +119,6 @@ impl SessionTotals {
                 total_tokens: self.total_tokens,
                 cache_tokens: self.cache_tokens,
             },
-            formula_version: FORMULA_VERSION,
         }
     }
 }
@@ -133,24 +132,24 @@ fn decimal<const PLACES: u32>(units: u128) -> Decimal<PLACES> {
     Decimal::from_units(units.cast_signed())
 }
 
-/// How well a session went.
+/// The score of a session and its parts.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = PerformanceScore))]
 pub struct Performance {
     /// Duration of the session as the formula uses it: minutes with one decimal, at least 1.0.
     #[serde(skip)]
     pub duration: Decimal<1>,
-    /// The duration in whole minutes.
+    /// Duration in whole minutes.
     pub duration_min: u64,
-    /// The five dimensions, 0 to 10.
+    /// The dimensions of the performance.
     pub dimensions: Dimensions,
-    /// The weighted sum of the dimensions, 0 to 10.
+    /// Performance from 0 to 10, with one decimal: the weighted sum of the dimensions.
+    #[cfg_attr(feature = "schema", schema(value_type = f64, minimum = 0, maximum = 10))]
     pub composite: Decimal<1>,
-    /// What to do with the masque.
+    /// Recommendation for the masque.
     pub recommendation: Recommendation,
-    /// The sums behind the dimensions.
+    /// The sums that the dimensions are computed from.
     pub stats: Stats,
-    /// The version of the formula.
-    pub formula_version: &'static str,
 }
 
 impl Performance {
@@ -198,8 +197,9 @@ impl Performance {
     }
 }
 
-/// The five dimensions of a session, each 0 to 10.
+/// The dimensions of the performance, each from 0 to 10 with one decimal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = PerformanceDimensions))]
 pub struct Dimensions {
     /// Share of tool calls that succeeded.
     pub quality: Decimal<1>,
@@ -213,8 +213,9 @@ pub struct Dimensions {
     pub cost_efficiency: Decimal<1>,
 }
 
-/// What to do with the masque after this session.
+/// The recommendation for the masque.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Recommendation {
     /// It works well.
@@ -247,22 +248,23 @@ impl fmt::Display for Recommendation {
     }
 }
 
-/// The sums behind the dimensions.
+/// The sums that the dimensions are computed from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = PerformanceStats))]
 pub struct Stats {
-    /// US dollars.
+    /// Cost in dollars, with two decimals.
     pub total_cost: Decimal<2>,
-    /// Tool calls that ran.
+    /// Number of tool calls that ran.
     pub total_tools: u64,
-    /// Those that succeeded.
+    /// Number of tool calls that succeeded.
     pub tools_ok: u64,
     /// Share of tool calls that succeeded, in whole percent.
     pub tool_success_pct: u64,
-    /// Number of user prompts, not raised to 1.
+    /// Number of user prompts.
     pub prompts: u64,
-    /// Every token once.
+    /// Number of tokens, each counted once.
     pub total_tokens: u64,
-    /// Tokens read from the cache.
+    /// Number of tokens that were read from the cache.
     pub cache_tokens: u64,
 }
 

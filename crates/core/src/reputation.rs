@@ -28,7 +28,7 @@
 mod input;
 mod record;
 
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use serde_json::Value;
 
 use crate::decimal::{Decimal, ratio, round_half_up};
@@ -37,7 +37,7 @@ use crate::json::or_default;
 use crate::units::Micros;
 
 pub use input::Input;
-pub use record::{Lifecycle, ReputationRecord, ReputationSummary};
+pub use record::{Lifecycle, Next, ReputationExplanation, ReputationRecord, ReputationSummary};
 
 /// The version of this formula.
 pub const FORMULA_VERSION: &str = "1";
@@ -148,8 +148,11 @@ impl Window {
 
     /// Explains the score, part by part, and gives the score after the next pass or failure.
     pub fn explain(&self) -> ReputationExplanation {
+        let breakdown = self.tally.breakdown();
         ReputationExplanation {
-            explanation: self.tally.breakdown().explain(),
+            score: breakdown.score(),
+            formula_version: FORMULA_VERSION,
+            components: breakdown.explain().components,
             next: Next { pass: self.score_after(true), fail: self.score_after(false) },
         }
     }
@@ -295,25 +298,6 @@ impl Breakdown {
     }
 }
 
-/// The parts of the score, and the scores that one more evaluation would give.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct ReputationExplanation {
-    /// The parts.
-    #[serde(flatten)]
-    pub explanation: Explanation,
-    /// The score after one more evaluation at the window's average latency.
-    pub next: Next,
-}
-
-/// The score after one more evaluation.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-pub struct Next {
-    /// If it passes.
-    pub pass: u32,
-    /// If it fails.
-    pub fail: u32,
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -382,13 +366,11 @@ mod tests {
     #[test]
     fn the_explanation_adds_up_and_gives_the_next_scores() {
         let explained = window(&[(3, false, 10.0), (7, true, 30.0)]).explain();
-        let points: Vec<String> =
-            explained.explanation.components.iter().map(|c| c.points.to_string()).collect();
+        let points: Vec<String> = explained.components.iter().map(|c| c.points.to_string()).collect();
         // Average 24 ms: 250 − 60 points of latency.
         assert_eq!(points, ["280.000000", "190.000000", "28.000000", "3.000000"]);
-        assert_eq!(explained.explanation.score, 501);
-        let lost: i128 =
-            explained.explanation.components.iter().map(|c| c.points_lost.unwrap().units()).sum();
+        assert_eq!(explained.score, 501);
+        let lost: i128 = explained.components.iter().map(|c| c.points_lost.unwrap().units()).sum();
         assert_eq!(lost, (1000 - 501) * 1_000_000);
         // 8 of 11 → 290.9 + 190 + 32 + 3.3; 7 of 11 → 254.5 + 190 + 0 + 3.3.
         assert_eq!(explained.next, Next { pass: 516, fail: 447 });

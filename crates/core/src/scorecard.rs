@@ -47,7 +47,7 @@ use crate::units::Whole;
 
 pub use baseline::{Baseline, BaselineShown};
 pub use competition::{Contender, ranking};
-pub use input::{Input, Warning};
+pub use input::{Input, RunStage, Warning};
 pub use resources::Resources;
 pub use submission::{DEFAULT_WORKSPACE, Submission};
 pub use tier::Tier;
@@ -71,8 +71,9 @@ const RESOURCE_WEIGHT: u8 = 1;
 const MEMORY_POINTS: u128 = 70;
 const CPU_POINTS: u128 = 30;
 
-/// How a run ended.
+/// The outcome of a run: `completed` (all gates passed), `blocked` (partial progress) or `failed` (no usable output).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Deserialize, Serialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum RunOutcome {
     /// All gates passed.
@@ -260,16 +261,21 @@ fn axis(value: u128) -> u8 {
     value.min(100) as u8
 }
 
-/// The four axes, each 0 to 100.
+/// The axes of a score, each from 0 to 100.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = RunAxes))]
 pub struct Axes {
     /// Whether the run finished.
+    #[cfg_attr(feature = "schema", schema(maximum = 100))]
     pub completion: u8,
     /// Share of stages that passed at the first attempt.
+    #[cfg_attr(feature = "schema", schema(maximum = 100))]
     pub error_rate: u8,
     /// Duration, compared with the baseline.
+    #[cfg_attr(feature = "schema", schema(maximum = 100))]
     pub latency: u8,
     /// Share of memory and CPU that it did not use.
+    #[cfg_attr(feature = "schema", schema(maximum = 100))]
     pub resource_efficiency: u8,
 }
 

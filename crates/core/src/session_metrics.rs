@@ -43,7 +43,8 @@ pub use input::{
 };
 pub use registry::{Band, Definition, registry};
 pub use result::{
-    Consistency, ConsistencyRow, Metadata, Metric, PerTrace, Reliability, ReliabilityRow, Risks, Rms, TopK,
+    Consistency, ConsistencyMetric, ConsistencyRow, Metadata, Metric, PerTrace, Reliability,
+    ReliabilityMetric, ReliabilityRow, Risks, Rms, TopK,
 };
 pub use signals::{SignalWeights, Signals, Weight};
 pub use summary::{BriefMetric, ConsistencySummary, ReliabilitySummary, Summary};
@@ -83,7 +84,7 @@ const CONSISTENT_FROM: Decimal<4> = Decimal::from_units(8000);
 const MODERATE_FROM: Decimal<4> = Decimal::from_units(5000);
 
 /// Computes `agent_reliability`: the worst moments of a session.
-pub fn reliability(session: &SessionTraces, weights: &SignalWeights, threshold: Unit) -> Metric<Reliability> {
+pub fn reliability(session: &SessionTraces, weights: &SignalWeights, threshold: Unit) -> ReliabilityMetric {
     let traces = session.traces();
     let mut rows = Vec::with_capacity(traces.len());
     let mut risks = Vec::with_capacity(traces.len());
@@ -166,7 +167,7 @@ impl Tail {
 }
 
 /// Computes `agent_consistency`: the spread of uncertainty over a session.
-pub fn consistency(session: &SessionTraces, weights: &SignalWeights, threshold: Unit) -> Metric<Consistency> {
+pub fn consistency(session: &SessionTraces, weights: &SignalWeights, threshold: Unit) -> ConsistencyMetric {
     let traces = session.traces();
     let mut rows = Vec::with_capacity(traces.len());
     let mut squares = 0.0;

@@ -115,7 +115,7 @@ proptest! {
     #[test]
     fn an_explained_reputation_adds_up_to_its_score(evaluations in vec(evaluation(), 0..=700)) {
         let window: Window = evaluations.iter().copied().collect();
-        let points: i128 = window.explain().explanation.components.iter().map(|part| part.points.units()).sum();
+        let points: i128 = window.explain().components.iter().map(|part| part.points.units()).sum();
         // Each of the four parts is rounded to millionths, so their sum may be two millionths off.
         let score = i128::from(window.tally().breakdown().score()) * 1_000_000;
         prop_assert!(evaluations.is_empty() || (score - 2..score + 1_000_002).contains(&points), "{points} for {score}");

@@ -19,10 +19,10 @@ mod report;
 use askama::Template;
 use renown_core::decimal::Decimal;
 use renown_core::explain::{Component, Explanation};
+use renown_core::reputation::Lifecycle;
 use renown_core::reputation::ReputationExplanation;
 use renown_core::time::Timestamp;
 use renown_view::sessions::MetricSummary;
-use renown_view::shared::LifecycleView;
 use renown_view::{AgentBreakdown, AgentFacts, AgentHistory, AgentStanding, EvaluationView, SessionView};
 
 use crate::Shell;
@@ -111,7 +111,7 @@ struct View<'a> {
 impl<'a> View<'a> {
     fn of(shell: &'a Shell<'a>, page: &'a AgentPage<'a>) -> Self {
         let reputation = &page.standing.reputation;
-        let shown = matches!(reputation.lifecycle, LifecycleView::Active | LifecycleView::Mature);
+        let shown = matches!(reputation.lifecycle, Lifecycle::Active | Lifecycle::Mature);
         let marks: Vec<bool> = page.latest.iter().rev().map(|evaluation| evaluation.passed).collect();
         let change = |score: u32| text::change(i64::from(score) - i64::from(reputation.score));
         let (gates, tools) = failing(page);
@@ -120,7 +120,7 @@ impl<'a> View<'a> {
             page,
             shown,
             lead: lead(page, shown),
-            parts: page.why.explanation.components.iter().scan(0, Part::of).collect(),
+            parts: page.why.components.iter().scan(0, Part::of).collect(),
             next: [change(page.why.next.pass), change(page.why.next.fail)],
             chart: ScoreChart::of(page.month, page.latest).filter(|_| shown),
             strip: strip(&marks, STRIP_ROW),
@@ -200,7 +200,7 @@ fn lead(page: &AgentPage<'_>, shown: bool) -> String {
         _ => format!(" and the last {streak} passed in a row"),
     };
     let outputs = text::plural(evaluations, "output", "outputs");
-    let lost = crate::overview::lost(&page.why.explanation);
+    let lost = crate::overview::lost(&page.why.components);
     let rest = match 1000_u32.saturating_sub(reputation.score) {
         _ if !shown => format!(
             " The score appears with {}: below 50 a single failure weighs too much for a number to be fair.",

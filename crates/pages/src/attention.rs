@@ -120,8 +120,8 @@ pub fn in_common(latest: &[EvaluationView], gate: &str) -> InCommon {
 
 #[cfg(test)]
 mod tests {
+    use renown_core::reputation::Lifecycle;
     use renown_view::overview::{DayTotals, Totals};
-    use renown_view::shared::LifecycleView;
 
     use super::*;
 
@@ -160,7 +160,7 @@ mod tests {
 
     #[test]
     fn falls_come_before_new_gates_and_low_scores_and_each_agent_is_shown_once() {
-        let low = |agent: &str, score| crate::testing::row(agent, score, LifecycleView::Mature);
+        let low = |agent: &str, score| crate::testing::row(agent, score, Lifecycle::Mature);
         let falls = [("a", -210, Some("pii")), ("b", -50, Some("secrets")), ("c", -49, None)];
         let gates = [("secrets", 3, true), ("pii", 9, false), ("content", 2, true)];
         let lowest = [low("a", 590), low("d", 599), low("e", 600)];
@@ -188,7 +188,7 @@ mod tests {
 
     #[test]
     fn a_count_of_full_lists_is_a_minimum() {
-        let low = |score| crate::testing::row("a", score, LifecycleView::Mature);
+        let low = |score| crate::testing::row("a", score, Lifecycle::Mature);
         let is_minimum = |falls: usize, score, has_more| {
             let falls = vec![("b", -60, None); falls];
             choose(&overview(&falls, &[]), &[low(score)], has_more, 600).1.is_minimum

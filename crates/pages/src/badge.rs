@@ -2,7 +2,7 @@
 //!
 //! Below 50 evaluations it shows the progress of the agent, never its score.
 
-use renown_view::shared::LifecycleView;
+use renown_core::reputation::Lifecycle;
 use serde_json::json;
 
 /// The text and the color of a badge.
@@ -19,13 +19,11 @@ const RED: &str = "#b3261e";
 
 impl Badge {
     /// Creates the badge of an agent. Scores below the threshold are red.
-    pub fn of(score: u32, lifecycle: LifecycleView, evaluations: u64, threshold: u32) -> Self {
+    pub fn of(score: u32, lifecycle: Lifecycle, evaluations: u64, threshold: u32) -> Self {
         match lifecycle {
-            LifecycleView::New => Self { message: "new".to_owned(), color: GRAY },
-            LifecycleView::Calibrating => {
-                Self { message: format!("calibrating {evaluations}/50"), color: GRAY }
-            }
-            LifecycleView::Active | LifecycleView::Mature => {
+            Lifecycle::New => Self { message: "new".to_owned(), color: GRAY },
+            Lifecycle::Calibrating => Self { message: format!("calibrating {evaluations}/50"), color: GRAY },
+            Lifecycle::Active | Lifecycle::Mature => {
                 Self { message: format!("{score}/1000"), color: if score < threshold { RED } else { ACCENT } }
             }
         }
@@ -69,15 +67,15 @@ mod tests {
     fn a_badge_shows_no_score_below_50_evaluations() {
         let of = |lifecycle, evaluations| Badge::of(987, lifecycle, evaluations, 600);
         for (badge, message, color) in [
-            (of(LifecycleView::New, 0), "new", GRAY),
-            (of(LifecycleView::Calibrating, 49), "calibrating 49/50", GRAY),
-            (of(LifecycleView::Active, 50), "987/1000", ACCENT),
-            (Badge::of(599, LifecycleView::Mature, 500, 600), "599/1000", RED),
+            (of(Lifecycle::New, 0), "new", GRAY),
+            (of(Lifecycle::Calibrating, 49), "calibrating 49/50", GRAY),
+            (of(Lifecycle::Active, 50), "987/1000", ACCENT),
+            (Badge::of(599, Lifecycle::Mature, 500, 600), "599/1000", RED),
         ] {
             assert_eq!((badge.message.as_str(), badge.color), (message, color));
             assert!(badge.svg().contains(&format!("renown: {message}</title>")));
             assert!(badge.shields().contains(&format!("\"message\":\"{message}\"")));
         }
-        assert!(!of(LifecycleView::Calibrating, 49).svg().contains("987"));
+        assert!(!of(Lifecycle::Calibrating, 49).svg().contains("987"));
     }
 }

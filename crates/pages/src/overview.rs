@@ -4,11 +4,11 @@
 //! the day and the week, and the list of agents. If there are no agents, the page explains how to start.
 
 use askama::Template;
-use renown_core::explain::Explanation;
+use renown_core::explain::{Component, Explanation};
 use renown_core::ids::AgentId;
+use renown_core::reputation::Lifecycle;
 use renown_core::time::Day;
 use renown_view::overview::{DayTotals, Totals};
-use renown_view::shared::LifecycleView;
 use renown_view::{AgentRow, EvaluationView, Overview};
 
 use crate::Shell;
@@ -237,7 +237,7 @@ impl<'a> Item<'a> {
             Some(tool) => format!("{words}, all from tool {tool}"),
             None => words,
         };
-        let lost = item.parts.as_ref().map(lost).unwrap_or_default();
+        let lost = item.parts.as_ref().map(|parts| lost(&parts.components)).unwrap_or_default();
         Self {
             kind: item.cause.kind(),
             agent,
@@ -253,8 +253,8 @@ impl<'a> Item<'a> {
 }
 
 /// Formats the missing points of a score by part: `streak −200 · pass rate −14`.
-pub(crate) fn lost(parts: &Explanation) -> String {
-    let lost = parts.components.iter().filter_map(|part| {
+pub(crate) fn lost(parts: &[Component]) -> String {
+    let lost = parts.iter().filter_map(|part| {
         let points = text::cut(part.points_lost?, 0);
         (points != "0").then(|| format!("{} −{points}", part.name.replace('_', " ")))
     });
@@ -354,7 +354,7 @@ struct Row<'a> {
 impl<'a> Row<'a> {
     fn of(agent: &'a AgentRow, rank: Option<usize>, today: Day, alert: bool) -> Self {
         let (name, before) = text::name_parts(&agent.agent_id);
-        let shown = matches!(agent.lifecycle, LifecycleView::Active | LifecycleView::Mature);
+        let shown = matches!(agent.lifecycle, Lifecycle::Active | Lifecycle::Mature);
         let days = agent.days.as_deref().unwrap_or_default();
         let change = days.iter().find(|day| day.day == today).map_or(Some(0), |day| day.change);
         Self {
@@ -408,7 +408,7 @@ mod tests {
     #[test]
     fn an_agent_below_50_evaluations_has_no_score_rank_or_line() {
         let all = Overview { agents: 2, ..overview() };
-        let agents = [row("old", 987, LifecycleView::Mature), row("fresh", 654, LifecycleView::Calibrating)];
+        let agents = [row("old", 987, Lifecycle::Mature), row("fresh", 654, Lifecycle::Calibrating)];
         let html = shown(&all, &agents, Filter { sort: "score", ..Filter::default() });
         assert!(html.contains(">987<") && !html.contains("654"), "{html}");
         assert!(html.contains("calibrating 12/50") && html.contains("11 of 12"), "{html}");
@@ -419,7 +419,7 @@ mod tests {
     #[test]
     fn a_name_is_escaped_and_its_path_is_encoded() {
         let all = Overview { agents: 1, ..overview() };
-        let html = shown(&all, &[row("<script>/'\"x", 700, LifecycleView::Mature)], Filter::default());
+        let html = shown(&all, &[row("<script>/'\"x", 700, Lifecycle::Mature)], Filter::default());
         assert!(!html.contains("<script>/"), "{html}");
         assert!(html.contains("href=\"/agents/%3Cscript%3E%2F%27%22x\""), "{html}");
     }
@@ -446,7 +446,7 @@ mod tests {
     #[test]
     fn a_page_of_long_names_stays_below_100_kilobytes() {
         let agents: Vec<AgentRow> = (0..ROWS)
-            .map(|number| row(&format!("{number:02}{}", "x".repeat(198)), 900, LifecycleView::Mature))
+            .map(|number| row(&format!("{number:02}{}", "x".repeat(198)), 900, Lifecycle::Mature))
             .collect();
         let all = Overview { agents: 1_000_000, ..overview() };
         let html = shown(&all, &agents, Filter { sort: "score", ..Filter::default() });

@@ -3,7 +3,7 @@
 use askama::Template;
 use renown_core::decimal::Decimal;
 use renown_core::explain::{Component, Explanation};
-use renown_core::scorecard::Tier;
+use renown_core::scorecard::{RunOutcome, Tier};
 use renown_core::units::Whole;
 use renown_view::RunView;
 use serde_json::Value;
@@ -71,9 +71,9 @@ impl View<'_> {
     /// Returns the headline: the tier and the outcome.
     fn answer(&self) -> String {
         let outcome = match self.run.outcome {
-            "completed" => "the work was done",
-            "blocked" => "only a part of the work was done",
-            _ => "there is no usable result",
+            RunOutcome::Completed => "the work was done",
+            RunOutcome::Blocked => "only a part of the work was done",
+            RunOutcome::Failed => "there is no usable result",
         };
         match self.run.score.tier {
             Tier::Unranked => text::sentence(outcome),
@@ -167,9 +167,9 @@ fn fact(axis: &str, number: &dyn Fn(&str) -> Option<u64>, run: &RunView<'_>) -> 
         "completion" => format!(
             "the run {}",
             match run.outcome {
-                "completed" => "completed, which earns 100",
-                "blocked" => "was blocked, which earns 30",
-                _ => "failed, which earns nothing",
+                RunOutcome::Completed => "completed, which earns 100",
+                RunOutcome::Blocked => "was blocked, which earns 30",
+                RunOutcome::Failed => "failed, which earns nothing",
             }
         ),
         "error_rate" => match (number("first_try_stages"), number("stages")) {

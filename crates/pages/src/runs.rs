@@ -1,7 +1,7 @@
 //! `/runs`: finished runs with their scorecards, in order of acceptance, the latest first.
 
 use askama::Template;
-use renown_core::scorecard::Tier;
+use renown_core::scorecard::{RunOutcome, Tier};
 use renown_view::RunView;
 
 use crate::Shell;
@@ -93,8 +93,8 @@ impl View<'_> {
 
 fn answer(page: &RunList<'_>) -> String {
     let all = page.runs.len();
-    let count = |outcome: &str| page.runs.iter().filter(|run| run.outcome == outcome).count();
-    let (blocked, failed) = (count("blocked"), count("failed"));
+    let count = |outcome| page.runs.iter().filter(|run| run.outcome == outcome).count();
+    let (blocked, failed) = (count(RunOutcome::Blocked), count(RunOutcome::Failed));
     let some = |count| lists::some_of(count, all, "run", "runs");
     let are = |count| if count == 1 { "is" } else { "are" };
     match (failed, blocked) {

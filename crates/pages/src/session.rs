@@ -174,7 +174,7 @@ impl Verdict {
                 rest: String::new(),
             };
         };
-        let performance = &report.performance.0;
+        let performance = &report.performance;
         let is_known = report.masque != UNKNOWN_MASQUE;
         let headline = match (performance.recommendation, is_known) {
             (Recommendation::Keep, true) => "Keep this masque on",

@@ -108,7 +108,7 @@ fn of_these(all: usize) -> String {
 }
 
 fn recommendation(session: &SessionView<'_>) -> Option<Recommendation> {
-    session.performance.as_ref().map(|report| report.performance.0.recommendation)
+    session.performance.as_ref().map(|report| report.performance.recommendation)
 }
 
 /// Returns whether a session has evidence of a kind, such as `cost`. Without it, a page shows a dash and not the formula's default.

@@ -3,9 +3,9 @@
 use renown_core::decimal::Decimal;
 use renown_core::identity::identity_of;
 use renown_core::ids::AgentId;
+use renown_core::reputation::Lifecycle;
 use renown_core::time::{Day, Timestamp};
 use renown_view::overview::Totals;
-use renown_view::shared::LifecycleView;
 use renown_view::{AgentRow, Overview};
 
 use crate::{Member, Section, Shell};
@@ -49,13 +49,13 @@ pub(crate) fn overview() -> Overview {
 }
 
 /// Returns an agent that has only evaluations.
-pub(crate) fn row(agent: &str, score: u32, lifecycle: LifecycleView) -> AgentRow {
+pub(crate) fn row(agent: &str, score: u32, lifecycle: Lifecycle) -> AgentRow {
     let agent_id: AgentId = agent.parse().unwrap();
     let eval_count = match lifecycle {
-        LifecycleView::New => 0,
-        LifecycleView::Calibrating => 12,
-        LifecycleView::Active => 217,
-        LifecycleView::Mature => 500,
+        Lifecycle::New => 0,
+        Lifecycle::Calibrating => 12,
+        Lifecycle::Active => 217,
+        Lifecycle::Mature => 500,
     };
     AgentRow {
         identity_id: identity_of(&"default".parse().unwrap(), &agent_id),

@@ -13,9 +13,9 @@ use std::fmt::Write;
 use renown_core::decimal::Decimal;
 use renown_core::ids::AgentId;
 use renown_core::performance::Recommendation;
+use renown_core::reputation::Lifecycle;
 use renown_core::time::{Day, Timestamp};
 use renown_core::units::Micros;
-use renown_view::shared::LifecycleView;
 
 /// A narrow no-break space.
 const THIN: char = '\u{202f}';
@@ -190,13 +190,13 @@ pub fn recommendation(value: impl Given<Recommendation>) -> &'static str {
 }
 
 /// Formats a lifecycle with its progress: `calibrating 12/50`, `active 217/500`, `mature`.
-pub fn lifecycle(value: impl Given<LifecycleView>, evaluations: impl Given<u64>) -> String {
+pub fn lifecycle(value: impl Given<Lifecycle>, evaluations: impl Given<u64>) -> String {
     let evaluations = evaluations.given();
     match value.given() {
-        LifecycleView::New => "new".to_owned(),
-        LifecycleView::Calibrating => format!("calibrating {evaluations}/50"),
-        LifecycleView::Active => format!("active {evaluations}/500"),
-        LifecycleView::Mature => "mature".to_owned(),
+        Lifecycle::New => "new".to_owned(),
+        Lifecycle::Calibrating => format!("calibrating {evaluations}/50"),
+        Lifecycle::Active => format!("active {evaluations}/500"),
+        Lifecycle::Mature => "mature".to_owned(),
     }
 }
 

@@ -245,7 +245,7 @@ fn view(made: &Made) -> RunView<'_> {
             baseline: Some(made.baseline.shown()),
             scored_at: at(10),
         },
-        outcome: made.report.outcome.name(),
+        outcome: made.report.outcome,
         wall_ms: made.report.wall_ms.map(Whole::get),
         stages: Some(&made.stages),
         resources: made.report.resources,

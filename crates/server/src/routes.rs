@@ -5,6 +5,7 @@ pub(crate) mod docs;
 pub(crate) mod evaluate;
 pub(crate) mod events;
 pub(crate) mod identities;
+mod in_place;
 pub(crate) mod ingest;
 pub(crate) mod keys;
 pub(crate) mod operations;
@@ -14,7 +15,6 @@ pub(crate) mod reputation;
 pub(crate) mod runs;
 pub(crate) mod sessions;
 pub(crate) mod settings;
-pub(crate) mod shapes;
 pub(crate) mod standing;
 pub(crate) mod stream;
 
@@ -33,7 +33,7 @@ use crate::query::{self, Parameters};
 
 /// The errors that every route under `/v1` may return.
 #[derive(IntoResponses)]
-#[expect(dead_code, reason = "only its shape is read, for the document")]
+#[expect(dead_code, reason = "a list of statuses for the document; `ApiError` builds the replies")]
 pub(crate) enum ErrorReplies {
     /// `bad_json` or `validation_error`: the request contains an invalid value.
     #[response(status = 400)]
@@ -91,7 +91,6 @@ pub(crate) enum ErrorReplies {
     ),
     security(("key" = [])),
     modifiers(&Security),
-    components(schemas(sessions::shapes::SessionName)),
     tags(
         (name = "evaluations", description = "Verdicts on outputs, and the list of all evaluations"),
         (name = "reputation", description = "Agents and their reputation"),
@@ -165,5 +164,7 @@ pub(crate) fn router() -> Router<Arc<Api>> {
 
 /// Builds the OpenAPI document.
 pub fn openapi() -> Document {
-    described().split_for_parts().1
+    let mut document = described().split_for_parts().1;
+    in_place::show(&mut document);
+    document
 }

@@ -11,11 +11,14 @@
 use renown_core::ids::{AgentId, OrgId, Slug};
 use renown_core::limits::REPUTATION_EVENT_DAYS_MAX;
 use renown_core::time::Timestamp;
+use serde::Serialize;
 
 use crate::Reply;
 
-/// The latency that counts for the reputation of an agent.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+/// The latency that counts for reputations: `gate`, the latency of the gates, or `agent`, the latency of the agent if it was sent.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+#[serde(rename_all = "snake_case")]
 pub enum LatencySource {
     /// The time that the gates took.
     #[default]

@@ -8,8 +8,9 @@ use renown_core::time::Timestamp;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-/// What a key may do.
+/// Permissions of a key: `publishable` sends evidence and reads scores, `secret` also administers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum KeyKind {
     /// Sends evidence and reads scores.

@@ -182,7 +182,7 @@ pub(crate) fn session_event(
     let report = session.report()?;
     let id = report.session_id.parse().ok()?;
     let ended_at = report.ended_at.unwrap_or(closed_at);
-    Some(bridge(identity_of(org, agent), &id, &report.performance.0, ended_at))
+    Some(bridge(identity_of(org, agent), &id, &report.performance, ended_at))
 }
 
 /// Selects sessions, the last to begin first.

@@ -26,6 +26,7 @@ use crate::fields::{Fields, Reader};
 
 /// A kind of agent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = AgentKind))]
 #[serde(rename_all = "kebab-case")]
 pub enum Agent {
     /// Claude Code.

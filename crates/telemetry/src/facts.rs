@@ -19,6 +19,7 @@ pub use batch::{Batch, RejectedRecord};
 
 /// The OTLP signal of a record. Many agents report the same work twice, as log records and as spans.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = TelemetrySignal))]
 #[serde(rename_all = "lowercase")]
 pub enum Signal {
     /// Log records.

@@ -33,7 +33,7 @@
 //! json::read(line, 1, &Prices::default(), &mut batch)?;
 //! let mut ledger = Ledger::new(TimeRange::default());
 //! ledger.fold(&batch).map_err(|_| "too many sessions")?;
-//! assert_eq!(ledger.find("s-1").and_then(Session::report).ok_or("no session")?.performance.0.stats.prompts, 1);
+//! assert_eq!(ledger.find("s-1").and_then(Session::report).ok_or("no session")?.performance.stats.prompts, 1);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 

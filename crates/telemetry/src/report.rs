@@ -2,10 +2,10 @@
 
 use std::borrow::Cow;
 
-use renown_core::performance::{Performance, SessionTotals};
+use renown_core::performance::{FORMULA_VERSION, Performance, SessionTotals};
 use renown_core::time::Timestamp;
 use renown_core::units::NanoUsd;
-use serde::{Serialize, Serializer};
+use serde::Serialize;
 
 use crate::dialect::Agent;
 use crate::facts::Signal;
@@ -14,23 +14,24 @@ use crate::ledger::{Session, Side, Sum};
 /// The name of the masque if no record names one.
 pub const UNKNOWN_MASQUE: &str = "unknown";
 
-/// The report of one session.
+/// The performance of a session.
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = Performance))]
 pub struct SessionReport<'a> {
-    /// Masque of the agent.
+    /// Masque of the agent, or `unknown`.
     pub masque: Cow<'a, str>,
-    /// Score of the session.
+    /// The score and its parts.
     #[serde(flatten)]
-    pub performance: Scored,
-    /// Session id.
+    pub performance: Performance,
+    /// Id of the session.
     pub session_id: &'a str,
-    /// Agent id.
+    /// Id of the agent.
     pub agent_id: &'a str,
-    /// Kind of agent.
+    /// Kind of the agent, such as `claude-code`.
     pub agent: Agent,
-    /// Time of the first event.
+    /// Time of the first event; null if no event has a time.
     pub started_at: Option<Timestamp>,
-    /// Time of the last event.
+    /// Time of the last event; null if no event has a time.
     pub ended_at: Option<Timestamp>,
     /// Version of the formula.
     pub formula_version: &'static str,
@@ -40,33 +41,15 @@ pub struct SessionReport<'a> {
     pub signals: OtherCounts,
 }
 
-/// A performance that is serialized without its formula version, which is a field of the report.
-#[derive(Clone, Debug)]
-pub struct Scored(pub Performance);
-
-impl Serialize for Scored {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        use serde::ser::SerializeStruct;
-
-        let Performance { duration_min, dimensions, composite, recommendation, stats, .. } = &self.0;
-        let mut fields = serializer.serialize_struct("Performance", 5)?;
-        fields.serialize_field("duration_min", duration_min)?;
-        fields.serialize_field("dimensions", dimensions)?;
-        fields.serialize_field("composite", composite)?;
-        fields.serialize_field("recommendation", recommendation)?;
-        fields.serialize_field("stats", stats)?;
-        fields.end()
-    }
-}
-
-/// The evidence of a session, so that a reader can distinguish a score of 10.0 from "no cost was reported".
+/// Which of `tools`, `prompts`, `cost` and `tokens` the evidence contains. Without costs, for example, the cost efficiency is 10.0 too.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = PerformanceCoverage))]
 pub struct Coverage {
     /// Kinds of evidence that the session contained.
     pub present: Vec<&'static str>,
     /// Kinds of evidence that were missing.
     pub missing: Vec<&'static str>,
-    /// Kinds in `present` that only some of the API requests have.
+    /// Present kinds that only some of the calls have.
     pub partial: Vec<&'static str>,
     /// OTLP signal that was scored.
     pub signal: Signal,
@@ -76,6 +59,7 @@ pub struct Coverage {
 
 /// The source of costs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum CostSource {
     /// Reported by the agent.
@@ -88,18 +72,19 @@ pub enum CostSource {
     None,
 }
 
-/// Counts that formula version 1 does not use. They are for readers and for later formulas.
+/// Other counts, which the formula does not use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = PerformanceSignals))]
 pub struct OtherCounts {
-    /// Model calls that failed.
+    /// Number of model calls that failed.
     pub api_errors: u64,
-    /// Tool calls that were allowed.
+    /// Number of tool calls that were allowed.
     pub accepts: u64,
-    /// Tool calls that were rejected.
+    /// Number of tool calls that were rejected.
     pub rejects: u64,
-    /// Tool calls that the user rejected.
+    /// Number of tool calls that the user rejected.
     pub rejects_by_user: u64,
-    /// Latest feedback: −1, 0 or +1.
+    /// Latest rating by the user: -1, 0 or 1.
     pub feedback: Option<i8>,
     /// Number of times the agent shortened the conversation.
     pub compactions: u64,
@@ -133,8 +118,8 @@ impl Session {
             agent: self.agent(),
             started_at: side.first,
             ended_at: side.last,
-            formula_version: performance.formula_version,
-            performance: Scored(performance),
+            formula_version: FORMULA_VERSION,
+            performance,
             coverage: coverage(side, self.signal()),
             signals: OtherCounts {
                 api_errors: side.api_errors.0,

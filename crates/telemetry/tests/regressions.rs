@@ -55,7 +55,7 @@ fn an_array_does_not_hide_the_scalar_of_the_resource() {
     let array = attribute("success", r#"{"arrayValue":{"values":[{"boolValue":false}]}}"#);
     let resource = attribute("success", r#"{"boolValue":true}"#);
     let ledger = ledger(&[log("claude_code.tool_result", &[array], &[resource])]);
-    assert_eq!(ledger.find("s-1").unwrap().report().unwrap().performance.0.stats.tools_ok, 1);
+    assert_eq!(ledger.find("s-1").unwrap().report().unwrap().performance.stats.tools_ok, 1);
 }
 
 /// The same for an attribute whose value does not matter, only its presence.
@@ -141,7 +141,7 @@ fn a_prompt_in_the_logs_counts_if_the_spans_have_no_evidence() {
         {"key":"session.id","value":{"stringValue":"s-1"}},{"key":"success","value":{"boolValue":false}}]}]}]}]}"#;
     let ledger = ledger(&[log("claude_code.user_prompt", &[], &[]), failed.to_owned()]);
     let report = ledger.find("s-1").unwrap().report().unwrap();
-    assert_eq!((report.performance.0.stats.prompts, report.signals.api_errors), (1, 0));
+    assert_eq!((report.performance.stats.prompts, report.signals.api_errors), (1, 0));
 }
 
 /// In OpenTelemetry's conventions `thread.id` is the number of an operating system thread. A service in Java got one

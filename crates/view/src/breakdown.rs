@@ -20,20 +20,16 @@ const PARTS_SHOWN: usize = 50;
 #[derive(Clone, Debug, Serialize, ToSchema)]
 pub struct AgentBreakdown {
     /// Id of the agent.
-    #[schema(value_type = String)]
     pub agent_id: AgentId,
     /// First UTC day.
-    #[schema(value_type = String, format = Date)]
     pub from: Day,
     /// Last UTC day, included.
-    #[schema(value_type = String, format = Date)]
     pub to: Day,
     /// Number of evaluations.
     pub evaluations: u64,
     /// Number of evaluations that passed.
     pub passed: u64,
     /// Share of the evaluations that passed; null without an evaluation.
-    #[schema(value_type = Option<f64>)]
     pub pass_rate: Option<Decimal<6>>,
     /// Gates that failed evaluations, most failures first, at most 50.
     pub gates: Vec<GateCount>,
@@ -51,7 +47,6 @@ pub struct AgentBreakdown {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
 pub struct GateCount {
     /// Name of the gate.
-    #[schema(value_type = String)]
     pub gate: Box<str>,
     /// Number of evaluations that the gate failed.
     pub failed: u64,
@@ -61,7 +56,6 @@ pub struct GateCount {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
 pub struct ToolRow {
     /// Name of the tool.
-    #[schema(value_type = String)]
     pub tool: Box<str>,
     /// Number of evaluations of the tool.
     pub evaluations: u64,
@@ -73,7 +67,6 @@ pub struct ToolRow {
 #[derive(Clone, Debug, Serialize, ToSchema)]
 pub struct LatencyView {
     /// Average latency; null without an evaluation.
-    #[schema(value_type = Option<f64>)]
     pub avg_ms: Option<Decimal<3>>,
     /// Histogram of the latencies. Each evaluation is in exactly one bucket.
     pub buckets: Vec<LatencyBucket>,
@@ -83,7 +76,6 @@ pub struct LatencyView {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
 pub struct LatencyBucket {
     /// Upper bound, included; null for the last bucket, which has no bound.
-    #[schema(value_type = Option<f64>)]
     pub at_most_ms: Option<Decimal<3>>,
     /// Number of evaluations in the bucket.
     pub evaluations: u64,

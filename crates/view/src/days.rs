@@ -11,7 +11,6 @@ use utoipa::ToSchema;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
 pub struct DayPoint {
     /// The day, such as `2026-11-15`.
-    #[schema(value_type = String, format = Date)]
     pub day: Day,
     /// Number of evaluations on that day.
     pub evaluations: u64,

@@ -16,9 +16,9 @@
 //! | [`sessions`] | the performance of a session, and the metrics of its traces |
 //! | [`records`] | the records of a session, for a timeline |
 //! | [`days`] | the days of an agent, for charts |
-//! | [`shared`] | small types that several modules use |
 //!
-//! Every type serializes itself and describes its shape for the OpenAPI document, so the two cannot differ.
+//! Every type derives its JSON and its schema for the OpenAPI document, so the two cannot differ. The types of `renown-core` and
+//! `renown-telemetry` inside of them do the same, with the feature `schema`.
 //!
 //! What is deliberately absent: reading a store, a clock, and any formula. Scores come from `renown-core`.
 
@@ -31,7 +31,7 @@ pub mod records;
 pub mod reputation;
 pub mod runs;
 pub mod sessions;
-pub mod shared;
+mod shared;
 pub mod standing;
 
 pub use agents::{AgentRow, AgentsPage, SessionBrief};

@@ -21,7 +21,6 @@ const WEEK_DAYS: u32 = 7;
 #[derive(Clone, Debug, Serialize, ToSchema)]
 pub struct Overview {
     /// UTC day of the overview.
-    #[schema(value_type = String, format = Date)]
     pub day: Day,
     /// Number of agents in the organization.
     pub agents: u64,
@@ -49,15 +48,12 @@ pub struct Totals {
     /// Number of evaluations that passed.
     pub passed: u64,
     /// Share of the evaluations that passed; null without an evaluation.
-    #[schema(value_type = Option<f64>)]
     pub pass_rate: Option<Decimal<6>>,
     /// Average latency; null without an evaluation.
-    #[schema(value_type = Option<f64>)]
     pub avg_latency_ms: Option<Decimal<3>>,
     /// Number of sessions that began.
     pub sessions: u64,
     /// Known cost of these sessions in dollars. One session adds at most 10 000.
-    #[schema(value_type = f64)]
     pub cost_usd: Decimal<9>,
     /// Number of runs that were accepted.
     pub runs: u64,
@@ -89,7 +85,6 @@ impl Totals {
 #[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
 pub struct DayTotals {
     /// The UTC day.
-    #[schema(value_type = String, format = Date)]
     pub day: Day,
     /// Totals of the day.
     #[serde(flatten)]
@@ -101,7 +96,6 @@ pub struct DayTotals {
 #[schema(as = ScoreChange)]
 pub struct ChangeRow {
     /// Id of the agent.
-    #[schema(value_type = String)]
     pub agent_id: AgentId,
     /// Change of the score, in points.
     pub change: i64,
@@ -116,7 +110,6 @@ pub struct ChangeRow {
     /// Number of evaluations that failed.
     pub failed: u64,
     /// Gate with the most failures; null if no gate failed.
-    #[schema(value_type = Option<String>)]
     pub gate: Option<Box<str>>,
     /// Cause of the change, in one sentence.
     pub cause: String,
@@ -159,7 +152,6 @@ fn cause(points: i64, counts: &DayCounts, worst_gate: Option<&(Box<str>, u64)>) 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
 pub struct FailingGate {
     /// Name of the gate.
-    #[schema(value_type = String)]
     pub gate: Box<str>,
     /// Number of evaluations that the gate failed on that day.
     pub failed: u64,

@@ -30,16 +30,12 @@ impl RecordsPage {
 #[schema(as = SessionRecord)]
 pub struct RecordView {
     /// Time of the record. For a span: its start.
-    #[schema(value_type = Option<String>, format = DateTime)]
     pub at: Option<Timestamp>,
     /// End of a span.
-    #[schema(value_type = Option<String>, format = DateTime)]
     pub until: Option<Timestamp>,
     /// `logs` or `spans`.
-    #[schema(value_type = String)]
     pub signal: Signal,
     /// Kind of the agent that sent the record, such as `claude-code`.
-    #[schema(value_type = String)]
     pub agent: Agent,
     /// Facts of the record.
     pub facts: Vec<FactView>,
@@ -88,7 +84,6 @@ pub struct FactView {
     pub ok: Option<bool>,
     /// Duration of the call.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(value_type = Option<f64>)]
     pub duration_ms: Option<Decimal<3>>,
     /// Type of the error.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -117,7 +112,6 @@ pub struct FactView {
     pub is_sum: bool,
     /// Cost in dollars.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(value_type = Option<f64>)]
     pub cost_usd: Option<Decimal<9>>,
     /// Whether the call of the tool was allowed.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -3,27 +3,24 @@
 use renown_core::decimal::Decimal;
 use renown_core::identity::IdentityReputation;
 use renown_core::ids::{AgentId, IdentityId};
-use renown_core::reputation::ReputationRecord;
+use renown_core::reputation::{Lifecycle, ReputationRecord};
 use renown_core::time::Timestamp;
 use serde::Serialize;
 use utoipa::ToSchema;
-
-use crate::shared::LifecycleView;
 
 /// The reputation of an agent.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 #[schema(as = RecordReply)]
 pub struct ReputationView<'a> {
     /// Id of the agent.
-    #[schema(value_type = String)]
     pub agent_id: &'a AgentId,
     /// Score from 0 to 1000.
     #[schema(maximum = 1000)]
     pub score: u32,
     /// How settled the score is.
-    pub lifecycle: LifecycleView,
+    pub lifecycle: Lifecycle,
     /// The same as `lifecycle`.
-    pub status: LifecycleView,
+    pub status: Lifecycle,
     /// Number of evaluations in the window.
     #[schema(maximum = 500)]
     pub eval_count: u64,
@@ -35,10 +32,8 @@ pub struct ReputationView<'a> {
     /// Number of evaluations in the window that passed.
     pub passed: u64,
     /// Share of the evaluations that passed, from 0 to 1.
-    #[schema(value_type = f64)]
     pub pass_rate: Decimal<6>,
     /// Average latency of the evaluations in the window.
-    #[schema(value_type = f64)]
     pub avg_latency_ms: Decimal<3>,
     /// Number of passes since the last failure.
     pub streak: u64,
@@ -62,8 +57,8 @@ impl<'a> ReputationView<'a> {
         Self {
             agent_id,
             score,
-            lifecycle: record.lifecycle.into(),
-            status: record.status.into(),
+            lifecycle: record.lifecycle,
+            status: record.status,
             eval_count,
             evaluations,
             window_size,
@@ -81,22 +76,16 @@ impl<'a> ReputationView<'a> {
 #[schema(as = IdentityReply)]
 pub struct IdentityView {
     /// Id of the identity.
-    #[schema(value_type = String, format = Uuid)]
     pub identity_id: IdentityId,
     /// Time of the scores.
-    #[schema(value_type = String, format = DateTime)]
     pub as_of: Timestamp,
     /// Weighted mean of the categories over 90 days.
-    #[schema(value_type = f64)]
     pub overall_score: Decimal<6>,
     /// Mean of the events about work.
-    #[schema(value_type = f64)]
     pub task_quality_score: Decimal<6>,
     /// Mean of the events about payment.
-    #[schema(value_type = f64)]
     pub economic_score: Decimal<6>,
     /// Mean of the events about keys and sessions.
-    #[schema(value_type = f64)]
     pub identity_hygiene_score: Decimal<6>,
     /// Number of events in the window.
     pub total_events: u64,
@@ -105,19 +94,14 @@ pub struct IdentityView {
     /// Number of events with a change below 0.
     pub negative_events: u64,
     /// Confidence from 0 to 1, which grows with the number of events.
-    #[schema(value_type = f64)]
     pub confidence: Decimal<6>,
     /// Overall score 7 days before.
-    #[schema(value_type = f64)]
     pub score_7d_ago: Decimal<6>,
     /// Overall score 30 days before.
-    #[schema(value_type = f64)]
     pub score_30d_ago: Decimal<6>,
     /// Change of the overall score in 7 days; null if there were no events 7 days before.
-    #[schema(value_type = Option<f64>)]
     pub trend_7d: Option<Decimal<6>>,
     /// Change of the overall score in 30 days; null if there were no events 30 days before.
-    #[schema(value_type = Option<f64>)]
     pub trend_30d: Option<Decimal<6>>,
     /// Version of the formula.
     pub formula_version: &'static str,

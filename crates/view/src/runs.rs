@@ -1,7 +1,7 @@
 //! Runs: scorecards, and the ranking of a spec.
 
 use renown_core::ids::{AgentId, RunId, SpecId, Workspace};
-use renown_core::scorecard::{Axes, BaselineShown, FORMULA_VERSION, Resources, RunOutcome, Tier};
+use renown_core::scorecard::{Axes, BaselineShown, FORMULA_VERSION, Resources, RunOutcome, RunStage, Tier};
 use renown_core::time::Timestamp;
 use renown_core::units::Whole;
 use renown_store::Run;
@@ -19,121 +19,35 @@ pub struct RunsPage<'r> {
     pub next_cursor: Option<String>,
 }
 
-/// The outcome of a run: `completed` (all gates passed), `blocked` (partial progress) or `failed` (no usable output).
-#[derive(Serialize, ToSchema)]
-#[serde(rename_all = "snake_case")]
-#[schema(as = RunOutcome)]
-pub enum OutcomeName {
-    /// All gates passed.
-    Completed,
-    /// Partial progress with retries.
-    Blocked,
-    /// No usable output.
-    Failed,
-}
-
-/// A stage of a run.
-#[derive(ToSchema)]
-#[schema(as = RunStage)]
-#[expect(dead_code, reason = "only its shape is read, for the document")]
-pub struct StageShape {
-    name: String,
-    passed: bool,
-    /// Number of attempts; default: 1.
-    #[schema(minimum = 1)]
-    attempts: Option<u64>,
-}
-
-/// The known resource usage of a run.
-#[derive(ToSchema)]
-#[schema(as = RunResources)]
-#[expect(dead_code, reason = "only its shape is read, for the document")]
-pub struct ResourcesShape {
-    memory_peak_bytes: Option<u64>,
-    memory_limit_bytes: Option<u64>,
-    cpu_periods: Option<u64>,
-    cpu_throttled_periods: Option<u64>,
-    cpu_throttled_ms: Option<u64>,
-}
-
 /// The scorecard of a run.
 #[derive(Serialize, ToSchema)]
 #[schema(as = ScoreReply)]
 pub struct ScoreView<'r> {
     /// Id of the run.
-    #[schema(value_type = String)]
     pub run_id: &'r RunId,
     /// Id of the agent.
-    #[schema(value_type = String)]
     pub agent_id: &'r AgentId,
     /// Workspace of the run, whose runs are compared with each other.
-    #[schema(value_type = String)]
     pub workspace: &'r Workspace,
     /// Task that agents compete on.
-    #[schema(value_type = Option<String>)]
     pub spec_id: Option<&'r SpecId>,
     /// Score from 0 to 100; null after an internal error.
     #[schema(maximum = 100)]
     pub score: Option<u8>,
     /// Name of the score's range.
-    #[schema(value_type = TierName)]
     pub tier: Tier,
     /// Version of the formula.
     pub formula_version: &'r str,
     /// Parts of the score.
-    #[schema(value_type = Option<AxesShape>)]
     pub axes: Option<Axes>,
     /// Axes that could not be computed and have the default value 50.
     pub defaulted: &'r [String],
     /// Parts of the request that do not count: invalid values, which count as absent, and unknown fields.
     pub warnings: &'r [String],
     /// Baseline that the wall time was compared with.
-    #[schema(value_type = Option<BaselineShape>)]
     pub baseline: Option<BaselineShown>,
     /// Time when the run was scored.
-    #[schema(value_type = String, format = DateTime)]
     pub scored_at: Timestamp,
-}
-
-/// The name of a range of scores: 0–39, 40–69, 70–89, 90–100; `Unranked` without a score.
-#[derive(Serialize, ToSchema)]
-#[schema(as = Tier)]
-pub enum TierName {
-    /// No score.
-    Unranked,
-    /// 0 to 39.
-    Bronze,
-    /// 40 to 69.
-    Silver,
-    /// 70 to 89.
-    Gold,
-    /// 90 to 100.
-    Elite,
-}
-
-/// The axes of a score, each from 0 to 100.
-#[derive(ToSchema)]
-#[schema(as = RunAxes)]
-#[expect(dead_code, reason = "only its shape is read, for the document")]
-pub struct AxesShape {
-    #[schema(maximum = 100)]
-    completion: u8,
-    #[schema(maximum = 100)]
-    error_rate: u8,
-    #[schema(maximum = 100)]
-    latency: u8,
-    #[schema(maximum = 100)]
-    resource_efficiency: u8,
-}
-
-/// The baseline of the wall time.
-#[derive(ToSchema)]
-#[schema(as = RunBaseline)]
-#[expect(dead_code, reason = "only its shape is read, for the document")]
-pub struct BaselineShape {
-    /// Median wall time of the compared runs; null without such runs.
-    p50_ms: Option<f64>,
-    runs: u64,
 }
 
 impl<'r> ScoreView<'r> {
@@ -165,21 +79,17 @@ pub struct RunView<'r> {
     #[serde(flatten)]
     pub score: ScoreView<'r>,
     /// Outcome of the run.
-    #[schema(value_type = OutcomeName)]
-    pub outcome: &'static str,
+    pub outcome: RunOutcome,
     /// Wall time of the run, in milliseconds.
     pub wall_ms: Option<u64>,
     /// Stages of the run, as they were sent.
-    #[schema(value_type = Option<Vec<StageShape>>)]
+    #[schema(value_type = Option<Vec<RunStage<'_>>>)]
     pub stages: Option<&'r RawValue>,
     /// Resource usage of the run.
-    #[schema(value_type = ResourcesShape)]
     pub resources: Resources,
     /// Start of the run.
-    #[schema(value_type = Option<String>, format = DateTime)]
     pub started_at: Option<Timestamp>,
     /// End of the run.
-    #[schema(value_type = String, format = DateTime)]
     pub finished_at: Timestamp,
     /// Branch with the work of the run.
     pub branch: Option<&'r str>,
@@ -198,7 +108,7 @@ impl<'r> RunView<'r> {
             |text: &'r Option<String>| text.as_deref().and_then(|text| serde_json::from_str(text).ok());
         Self {
             score: ScoreView::of(run),
-            outcome: run.report.outcome.name(),
+            outcome: run.report.outcome,
             wall_ms: run.report.wall_ms.map(Whole::get),
             stages: json(&run.stages),
             resources: run.report.resources,
@@ -216,10 +126,8 @@ impl<'r> RunView<'r> {
 #[schema(as = CompetitionReply)]
 pub struct Competition<'r> {
     /// Task that agents compete on.
-    #[schema(value_type = String)]
     pub spec_id: &'r SpecId,
     /// First agent of the ranking, if its run completed.
-    #[schema(value_type = Option<String>)]
     pub winner: Option<&'r AgentId>,
     /// Every agent with its best run, best first.
     pub ranking: Vec<RankedRun<'r>>,
@@ -241,19 +149,15 @@ pub struct RankedRun<'r> {
     /// Rank of the agent, from 1.
     pub rank: usize,
     /// Id of the agent.
-    #[schema(value_type = String)]
     pub agent_id: &'r AgentId,
     /// Id of its best run.
-    #[schema(value_type = String)]
     pub run_id: &'r RunId,
     /// Score from 0 to 100; null after an internal error.
     #[schema(maximum = 100)]
     pub score: Option<u8>,
     /// Name of the score's range.
-    #[schema(value_type = TierName)]
     pub tier: Tier,
     /// Parts of the score.
-    #[schema(value_type = Option<AxesShape>)]
     pub axes: Option<Axes>,
     /// Wall time of the run, in milliseconds.
     pub wall_ms: Option<u64>,

@@ -12,9 +12,7 @@ use renown_store::{SessionTrace, StoredSession};
 pub use renown_telemetry::dialect::Agent;
 pub use renown_telemetry::facts::Signal;
 use renown_telemetry::ledger::Session as Ledger;
-pub use renown_telemetry::report::{
-    CostSource, Coverage, OtherCounts, Scored, SessionReport, UNKNOWN_MASQUE,
-};
+pub use renown_telemetry::report::{CostSource, Coverage, OtherCounts, SessionReport, UNKNOWN_MASQUE};
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -33,27 +31,20 @@ pub struct SessionsPage<'s> {
 #[schema(as = Session)]
 pub struct SessionView<'s> {
     /// Id of the session.
-    #[schema(value_type = String)]
     pub session_id: &'s SessionId,
     /// Id of the agent.
-    #[schema(value_type = String)]
     pub agent_id: &'s AgentId,
     /// Whether the session may still receive records.
     pub open: bool,
     /// Time of the first event; null if no event has a time.
-    #[schema(value_type = Option<String>, format = DateTime)]
     pub started_at: Option<Timestamp>,
     /// Time of the last event; null if no event has a time.
-    #[schema(value_type = Option<String>, format = DateTime)]
     pub ended_at: Option<Timestamp>,
     /// Time when data of the session last arrived.
-    #[schema(value_type = String, format = DateTime)]
     pub last_seen: Timestamp,
     /// Time when the session was closed; null while it is open.
-    #[schema(value_type = Option<String>, format = DateTime)]
     pub closed_at: Option<Timestamp>,
     /// Performance of the session; null if there is nothing to score, for example if only signals were sent.
-    #[schema(value_type = Option<PerformanceShape>)]
     pub performance: Option<SessionReport<'s>>,
     /// Metrics of the traces, in short.
     pub metrics: MetricsSummary,
@@ -77,28 +68,13 @@ pub struct SessionDetail<'s> {
 #[schema(as = SessionTrace)]
 pub struct TraceView<'s> {
     /// Id of the trace.
-    #[schema(value_type = String)]
     pub trace_id: &'s TraceId,
     /// Start of the trace.
-    #[schema(value_type = Option<String>, format = DateTime)]
     pub started_at: Option<Timestamp>,
     /// Known signals by name.
-    #[schema(value_type = BTreeMap<String, f64>)]
     pub signals: BTreeMap<&'static str, Unit>,
     /// Whether the signals were sent, or derived from telemetry.
-    #[schema(value_type = Option<SourceName>)]
     pub source: Option<Source>,
-}
-
-/// The source of signals: `sent`, `derived` from telemetry, or `mixed`.
-#[derive(Serialize, ToSchema)]
-#[schema(as = SignalSource)]
-#[serde(rename_all = "lowercase")]
-#[expect(dead_code, reason = "only its shape is read, for the document")]
-pub(crate) enum SourceName {
-    Sent,
-    Derived,
-    Mixed,
 }
 
 /// Both metrics, without the details of their computation.
@@ -114,13 +90,10 @@ pub struct MetricsSummary {
 #[derive(Serialize, ToSchema)]
 pub struct MetricSummary {
     /// Score from 0 to 1, with four decimals.
-    #[schema(value_type = f64)]
     pub score: Decimal<4>,
     /// The result in one sentence.
-    #[schema(value_type = String)]
     pub reason: Cow<'static, str>,
     /// Lowest score that passes.
-    #[schema(value_type = f64)]
     pub threshold: Unit,
     /// Whether the score reaches the threshold.
     pub passed: bool,
@@ -221,100 +194,4 @@ pub fn session_of(session: &StoredSession) -> SessionTraces {
     let traces = session.traces.iter().map(|trace| trace.trace.clone()).collect();
     // Trace ids are unique in the store, and derived traces are merged with sent ones, so this cannot fail.
     SessionTraces::new(traces).unwrap_or_default()
-}
-
-/// The performance of a session.
-#[derive(ToSchema)]
-#[schema(as = Performance)]
-#[expect(dead_code, reason = "only its shape is read, for the document")]
-pub struct PerformanceShape {
-    /// Masque of the agent, or `unknown`.
-    masque: String,
-    /// Duration in whole minutes.
-    duration_min: u64,
-    dimensions: DimensionsShape,
-    /// Performance from 0 to 10, with one decimal.
-    #[schema(minimum = 0, maximum = 10)]
-    composite: f64,
-    recommendation: RecommendationName,
-    stats: StatsShape,
-    session_id: String,
-    agent_id: String,
-    /// Kind of the agent, such as `claude-code`.
-    agent: String,
-    #[schema(format = DateTime)]
-    started_at: Option<String>,
-    #[schema(format = DateTime)]
-    ended_at: Option<String>,
-    formula_version: String,
-    coverage: CoverageShape,
-    signals: CountsShape,
-}
-
-/// The recommendation for the masque.
-#[derive(Serialize, ToSchema)]
-#[schema(as = Recommendation)]
-#[serde(rename_all = "lowercase")]
-#[expect(dead_code, reason = "only its shape is read, for the document")]
-pub(crate) enum RecommendationName {
-    Keep,
-    Review,
-    Doff,
-}
-
-/// The dimensions of the performance, each from 0 to 10 with one decimal.
-#[derive(ToSchema)]
-#[schema(as = PerformanceDimensions)]
-#[expect(dead_code, reason = "only its shape is read, for the document")]
-pub(crate) struct DimensionsShape {
-    quality: f64,
-    autonomy: f64,
-    productivity: f64,
-    token_efficiency: f64,
-    cost_efficiency: f64,
-}
-
-/// The sums that the dimensions are computed from.
-#[derive(ToSchema)]
-#[schema(as = PerformanceStats)]
-#[expect(dead_code, reason = "only its shape is read, for the document")]
-pub(crate) struct StatsShape {
-    /// Cost in dollars, with two decimals.
-    total_cost: f64,
-    total_tools: u64,
-    tools_ok: u64,
-    tool_success_pct: u64,
-    prompts: u64,
-    total_tokens: u64,
-    cache_tokens: u64,
-}
-
-/// Which of `tools`, `prompts`, `cost` and `tokens` the evidence contains.
-#[derive(ToSchema)]
-#[schema(as = PerformanceCoverage)]
-#[expect(dead_code, reason = "only its shape is read, for the document")]
-pub(crate) struct CoverageShape {
-    present: Vec<String>,
-    missing: Vec<String>,
-    /// Present kinds that only some of the calls have.
-    partial: Vec<String>,
-    /// `logs` or `spans`.
-    signal: String,
-    /// `reported`, `priced`, `mixed` or `none`.
-    cost_source: String,
-}
-
-/// Other counts.
-#[derive(ToSchema)]
-#[schema(as = PerformanceSignals)]
-#[expect(dead_code, reason = "only its shape is read, for the document")]
-pub(crate) struct CountsShape {
-    api_errors: u64,
-    accepts: u64,
-    rejects: u64,
-    rejects_by_user: u64,
-    /// Latest rating by the user: -1, 0 or 1.
-    feedback: Option<i8>,
-    compactions: u64,
-    refusals: u64,
 }

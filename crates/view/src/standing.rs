@@ -12,7 +12,7 @@ use utoipa::ToSchema;
 use crate::breakdown::AgentBreakdown;
 use crate::evaluations::EvaluationView;
 use crate::reputation::{IdentityView, ReputationView};
-use crate::runs::{RunView, TierName};
+use crate::runs::RunView;
 use crate::sessions::{MetricsSummary, SessionView};
 
 /// Number of an agent's latest runs in its standing.
@@ -116,28 +116,22 @@ impl AgentHistory {
 #[schema(as = AgentStanding)]
 pub struct AgentStanding<'s> {
     /// Id of the agent.
-    #[schema(value_type = String)]
     pub agent_id: &'s AgentId,
     /// Identity of the agent: a UUIDv5 of its organization and id.
-    #[schema(value_type = String, format = Uuid)]
     pub identity_id: IdentityId,
     /// Time when the agent was first named; null if the agent is unknown.
-    #[schema(value_type = Option<String>, format = DateTime)]
     pub first_seen: Option<Timestamp>,
     /// Time when evidence of the agent was last accepted; null if the agent is unknown.
-    #[schema(value_type = Option<String>, format = DateTime)]
     pub last_seen: Option<Timestamp>,
     /// Whether the agent has a public page.
     pub public: bool,
     /// Name in the address of the public page.
-    #[schema(value_type = Option<String>)]
     pub slug: Option<Slug>,
     /// Reputation of the agent.
     pub reputation: ReputationView<'s>,
     /// Long-term reputation of the agent's identity.
     pub identity_reputation: IdentityView,
     /// Tier of the latest run with a score.
-    #[schema(value_type = TierName)]
     pub tier: Tier,
     /// Latest runs.
     pub runs: Vec<RunView<'s>>,

@@ -4,9 +4,9 @@ import { Http, path, type CallOptions, type PostOptions, type StreamEvent } from
 
 /** A known agent. */
 export interface AddAgentReply {
-  agent_id: string;
+  agent_id: AgentName;
   /** Identity of the agent: a UUIDv5 of its organization and id. */
-  identity_id: string;
+  identity_id: IdentityName;
 }
 
 /** The agent to add. */
@@ -17,7 +17,7 @@ export interface AddAgentRequest {
 /** The failures and latencies of an agent over a range of days. */
 export interface AgentBreakdown {
   /** Id of the agent. */
-  agent_id: string;
+  agent_id: AgentName;
   /** First UTC day. */
   from: string;
   /** Last UTC day, included. */
@@ -40,19 +40,22 @@ export interface AgentBreakdown {
   pass_rate?: number | null;
 }
 
+/** A kind of agent. */
+export type AgentKind = "claude-code" | "codex" | "gemini-cli" | "qwen-code" | "opencode" | "copilot" | "genai" | "unknown";
+
 /** Id of an agent: 1 to 200 characters without control characters, not `.` or `..`. */
 export type AgentName = string;
 
 /** An agent in a list. Values without evidence are null. */
 export interface AgentRow {
   /** Id of the agent. */
-  agent_id: string;
+  agent_id: AgentName;
   /** Identity of the agent: a UUIDv5 of its organization and id. */
-  identity_id: string;
+  identity_id: IdentityName;
   /** Time when the agent was first named. */
-  first_seen: string;
+  first_seen: TimeText;
   /** Time when evidence of the agent was last accepted. */
-  last_seen: string;
+  last_seen: TimeText;
   /** Number of evaluations in the window. */
   eval_count: number;
   /** Reputation score; 0 without an evaluation, and only indicative below 50 evaluations. */
@@ -78,9 +81,9 @@ export interface AgentRow {
 /** Everything known about an agent. */
 export interface AgentStanding {
   /** Id of the agent. */
-  agent_id: string;
+  agent_id: AgentName;
   /** Identity of the agent: a UUIDv5 of its organization and id. */
-  identity_id: string;
+  identity_id: IdentityName;
   /** Whether the agent has a public page. */
   public: boolean;
   /** Reputation of the agent. */
@@ -94,9 +97,9 @@ export interface AgentStanding {
   /** Latest sessions. */
   sessions: Array<Session>;
   /** Time when the agent was first named; null if the agent is unknown. */
-  first_seen?: string | null;
+  first_seen?: TimeText | null;
   /** Time when evidence of the agent was last accepted; null if the agent is unknown. */
-  last_seen?: string | null;
+  last_seen?: TimeText | null;
   /** Metrics of the latest session, in short; null without a session. */
   metrics?: MetricsSummary | null;
   /** Name in the address of the public page. */
@@ -114,29 +117,36 @@ export interface Agents {
 /** The ranking of the agents that attempted a spec. */
 export interface CompetitionReply {
   /** Task that agents compete on. */
-  spec_id: string;
+  spec_id: RunName;
   /** Every agent with its best run, best first. */
   ranking: Array<RankedReply>;
   /** First agent of the ranking, if its run completed. */
-  winner?: string | null;
+  winner?: AgentName | null;
 }
 
-/** One part of a score. */
+/** One part of a score. Points are in the unit of the score. */
 export interface ComponentReply {
+  /** Name of the part in its formula. */
   name: string;
   /** Values that the part was computed from. */
   inputs: Record<string, unknown>;
+  /** Contribution of this part. */
   points: number;
+  /** Largest possible contribution. */
   points_max: number;
+  /** Missing points: `points_max − points`. */
   points_lost: number;
 }
+
+/** The source of costs. */
+export type CostSource = "reported" | "priced" | "mixed" | "none";
 
 /** A new key. It is shown only in this reply. */
 export interface CreateKeyReply {
   id: string;
   key: string;
   kind: KeyKind;
-  org: string;
+  org: OrgName;
 }
 
 /** The key to create. */
@@ -253,7 +263,7 @@ export interface EvaluateRequest {
 /** One evaluation. */
 export interface EventReply {
   id: string;
-  agent_id: string;
+  agent_id: AgentName;
   /** Whether every gate passed. */
   passed: boolean;
   gates: Array<GateReport>;
@@ -262,7 +272,7 @@ export interface EventReply {
   /** Reputation score of the agent right after this evaluation. */
   reputation_score: number;
   /** Time of the evaluation; if it was not sent, the time of acceptance. */
-  created_at: string;
+  created_at: TimeText;
   /** Latency of the agent, if it was sent. */
   latency_ms?: number | null;
   tool_name?: string | null;
@@ -284,10 +294,13 @@ export interface EventsReply {
 
 /** The explanation of a score. */
 export interface ExplainReply {
+  /** Score from 0 to 1000. */
   score: number;
+  /** Version of the formula. */
   formula_version: string;
   /** Parts of the formula. */
   components: Array<ComponentReply>;
+  /** Scores after one more evaluation. */
   next: NextReply;
 }
 
@@ -364,15 +377,15 @@ export interface IdentityBrief {
 /** A reputation event of an identity. */
 export interface IdentityEventReply {
   event_id: string;
-  timestamp: string;
-  identity_id: string;
+  timestamp: TimeText;
+  identity_id: IdentityName;
   category: ReputationCategory;
   event_type: string;
   score_delta: number;
   confidence: number;
   reference_type: ReferenceType;
   attributes: Record<string, string>;
-  accepted_at: string;
+  accepted_at: TimeText;
   reference_id?: string | null;
 }
 
@@ -390,9 +403,9 @@ export type IdentityName = string;
 /** The reputation of an identity as of a time. */
 export interface IdentityReply {
   /** Id of the identity. */
-  identity_id: string;
+  identity_id: IdentityName;
   /** Time of the scores. */
-  as_of: string;
+  as_of: TimeText;
   /** Weighted mean of the categories over 90 days. */
   overall_score: number;
   /** Mean of the events about work. */
@@ -466,14 +479,14 @@ export type KeyKind = "publishable" | "secret";
 export interface KeyReply {
   id: string;
   kind: KeyKind;
-  org: string;
+  org: OrgName;
   /** Last four characters of the key. */
   last_four: string;
-  created_at: string;
+  created_at: TimeText;
   label?: string | null;
   /** Time of the last use, to the minute. */
-  last_used_at?: string | null;
-  revoked_at?: string | null;
+  last_used_at?: TimeText | null;
+  revoked_at?: TimeText | null;
 }
 
 /** A page of keys. */
@@ -517,19 +530,27 @@ export type Lifecycle = "new" | "calibrating" | "active" | "mature";
 
 /** A range of scores. */
 export interface MetricBand {
+  /** Name of the range. */
   band: string;
   /** Lowest score of the range. The range ends where the next better one begins. */
   from: number;
+  /** What a score in the range means. */
   meaning: string;
 }
 
 /** The definition of a metric. */
 export interface MetricDefinition {
+  /** Name of the metric. */
   name: string;
+  /** What the metric measures. */
   description: string;
+  /** How the metric is computed. */
   method: string;
+  /** Lowest score that passes, unless the caller sets another threshold. */
   threshold: number;
+  /** Version of the formula. */
   formula_version: string;
+  /** Ranges of scores, best first. */
   bands: Array<MetricBand>;
 }
 
@@ -564,7 +585,9 @@ export type Moment = TimeText | TimeMillis;
 
 /** The score after one more evaluation with the average latency of the window. */
 export interface NextReply {
+  /** Score if it passes. */
   pass: number;
+  /** Score if it fails. */
   fail: number;
 }
 
@@ -598,54 +621,94 @@ export interface Overview {
 
 /** The performance of a session. */
 export interface Performance {
-  /** Masque of the agent, or `unknown`. */
-  masque: string;
   /** Duration in whole minutes. */
   duration_min: number;
+  /** The dimensions of the performance. */
   dimensions: PerformanceDimensions;
-  /** Performance from 0 to 10, with one decimal. */
+  /** Performance from 0 to 10, with one decimal: the weighted sum of the dimensions. */
   composite: number;
+  /** Recommendation for the masque. */
   recommendation: Recommendation;
+  /** The sums that the dimensions are computed from. */
   stats: PerformanceStats;
+  /** Masque of the agent, or `unknown`. */
+  masque: string;
+  /** Id of the session. */
   session_id: string;
+  /** Id of the agent. */
   agent_id: string;
   /** Kind of the agent, such as `claude-code`. */
-  agent: string;
+  agent: AgentKind;
+  /** Version of the formula. */
   formula_version: string;
+  /** Evidence that the session contained, and evidence that was missing. */
   coverage: PerformanceCoverage;
+  /** Counts that the formula does not use. */
   signals: PerformanceSignals;
-  ended_at?: string | null;
-  started_at?: string | null;
+  /** Time of the last event; null if no event has a time. */
+  ended_at?: TimeText | null;
+  /** Time of the first event; null if no event has a time. */
+  started_at?: TimeText | null;
 }
 
-/** Which of `tools`, `prompts`, `cost` and `tokens` the evidence contains. */
+/**
+ * Which of `tools`, `prompts`, `cost` and `tokens` the evidence contains. Without costs, for
+ * example, the cost efficiency is 10.0 too.
+ */
 export interface PerformanceCoverage {
+  /** Kinds of evidence that the session contained. */
   present: Array<string>;
+  /** Kinds of evidence that were missing. */
   missing: Array<string>;
   /** Present kinds that only some of the calls have. */
   partial: Array<string>;
-  /** `logs` or `spans`. */
-  signal: string;
-  /** `reported`, `priced`, `mixed` or `none`. */
-  cost_source: string;
+  /** OTLP signal that was scored. */
+  signal: TelemetrySignal;
+  /** Source of the costs. */
+  cost_source: CostSource;
 }
 
 /** The dimensions of the performance, each from 0 to 10 with one decimal. */
 export interface PerformanceDimensions {
+  /** Share of tool calls that succeeded. */
   quality: number;
+  /** Tool calls per prompt. */
   autonomy: number;
+  /** Successful tool calls per minute. */
   productivity: number;
+  /** Share of tokens read from the cache. */
   token_efficiency: number;
+  /** Low cost per successful tool call. */
   cost_efficiency: number;
 }
 
-/** Other counts. */
+/** The score of a session and its parts. */
+export interface PerformanceScore {
+  /** Duration in whole minutes. */
+  duration_min: number;
+  /** The dimensions of the performance. */
+  dimensions: PerformanceDimensions;
+  /** Performance from 0 to 10, with one decimal: the weighted sum of the dimensions. */
+  composite: number;
+  /** Recommendation for the masque. */
+  recommendation: Recommendation;
+  /** The sums that the dimensions are computed from. */
+  stats: PerformanceStats;
+}
+
+/** Other counts, which the formula does not use. */
 export interface PerformanceSignals {
+  /** Number of model calls that failed. */
   api_errors: number;
+  /** Number of tool calls that were allowed. */
   accepts: number;
+  /** Number of tool calls that were rejected. */
   rejects: number;
+  /** Number of tool calls that the user rejected. */
   rejects_by_user: number;
+  /** Number of times the agent shortened the conversation. */
   compactions: number;
+  /** Number of times the model refused to answer. */
   refusals: number;
   /** Latest rating by the user: -1, 0 or 1. */
   feedback?: number | null;
@@ -655,18 +718,24 @@ export interface PerformanceSignals {
 export interface PerformanceStats {
   /** Cost in dollars, with two decimals. */
   total_cost: number;
+  /** Number of tool calls that ran. */
   total_tools: number;
+  /** Number of tool calls that succeeded. */
   tools_ok: number;
+  /** Share of tool calls that succeeded, in whole percent. */
   tool_success_pct: number;
+  /** Number of user prompts. */
   prompts: number;
+  /** Number of tokens, each counted once. */
   total_tokens: number;
+  /** Number of tokens that were read from the cache. */
   cache_tokens: number;
 }
 
 /** One step of a history. */
 export interface PointReply {
   /** Start of the step. */
-  at: string;
+  at: TimeText;
   /** Score after the last evaluation of the step. */
   score: number;
   /** Number of evaluations in the step. */
@@ -675,7 +744,7 @@ export interface PointReply {
 
 /** The publication of an agent. */
 export interface PublishReply {
-  agent_id: string;
+  agent_id: AgentName;
   public: boolean;
   slug?: string | null;
 }
@@ -693,9 +762,9 @@ export interface RankedReply {
   /** Rank of the agent, from 1. */
   rank: number;
   /** Id of the agent. */
-  agent_id: string;
+  agent_id: AgentName;
   /** Id of its best run. */
-  run_id: string;
+  run_id: RunName;
   /** Name of the score's range. */
   tier: Tier;
   /** Parts of the score. */
@@ -719,7 +788,7 @@ export interface ReadyReply {
    * ahead or is late: the time that all new evidence gets. After five minutes new evidence gets the
    * time of the clock again.
    */
-  standstill?: string | null;
+  standstill?: TimeText | null;
 }
 
 /** The recommendation for the masque. */
@@ -728,7 +797,7 @@ export type Recommendation = "keep" | "review" | "doff";
 /** The reputation of an agent. */
 export interface RecordReply {
   /** Id of the agent. */
-  agent_id: string;
+  agent_id: AgentName;
   /** Score from 0 to 1000. */
   score: number;
   /** How settled the score is. */
@@ -765,7 +834,7 @@ export interface RecordsPage {
  * Kind of the thing that an event refers to: `session`, `transaction` or `attestation`; empty if it
  * refers to nothing.
  */
-export type ReferenceType = string;
+export type ReferenceType = "session" | "transaction" | "attestation" | "";
 
 /** All session metrics. */
 export interface RegistryReply {
@@ -783,6 +852,7 @@ export interface ReputationEventRequest {
   event_id: string;
   /** Time of the event: at most three years in the past and one day in the future. */
   timestamp: Moment;
+  /** Category of the event. */
   category: ReputationCategory;
   /** Kind of the event, such as `task_completed`. */
   event_type: string;
@@ -790,6 +860,7 @@ export interface ReputationEventRequest {
   score_delta: number;
   /** The agent. Required unless `identity_id` is given. */
   agent_id?: AgentName | null;
+  /** Other data to store with the event. */
   attributes?: Record<string, string> | null;
   /**
    * How sure the sender is, from 0 to 1; default: 1. It is stored and returned, but does not change
@@ -798,7 +869,9 @@ export interface ReputationEventRequest {
   confidence?: number | null;
   /** Identity of the agent. Required unless `agent_id` is given. */
   identity_id?: IdentityName | null;
+  /** Id of the thing that the event refers to. */
   reference_id?: string | null;
+  /** Kind of the thing that the event refers to. */
   reference_type?: ReferenceType | null;
 }
 
@@ -820,6 +893,7 @@ export interface ReputationEventsRequest {
 export interface ReputationReply {
   /** Score from 0 to 1000. */
   score: number;
+  /** How settled the score is. */
   lifecycle: Lifecycle;
   /** Number of evaluations in the window, at most 500. */
   eval_count: number;
@@ -827,24 +901,33 @@ export interface ReputationReply {
 
 /** The reputation of an agent after the batch. */
 export interface ReputationUpdate {
-  agent_id: string;
+  /** Score from 0 to 1000. */
   score: number;
+  /** How settled the score is. */
   lifecycle: Lifecycle;
+  /** Number of evaluations in the window, at most 500. */
   eval_count: number;
+  /** Id of the agent. */
+  agent_id: AgentName;
 }
 
 /** The axes of a score, each from 0 to 100. */
 export interface RunAxes {
+  /** Whether the run finished. */
   completion: number;
+  /** Share of stages that passed at the first attempt. */
   error_rate: number;
+  /** Duration, compared with the baseline. */
   latency: number;
+  /** Share of memory and CPU that it did not use. */
   resource_efficiency: number;
 }
 
 /** The baseline of the wall time. */
 export interface RunBaseline {
+  /** Number of compared runs. */
   runs: number;
-  /** Median wall time of the compared runs; null without such runs. */
+  /** Median wall time of the compared runs, in milliseconds; null without such runs. */
   p50_ms?: number | null;
 }
 
@@ -860,11 +943,11 @@ export type RunOutcome = "completed" | "blocked" | "failed";
 /** A run with everything known about it. */
 export interface RunReply {
   /** Id of the run. */
-  run_id: string;
+  run_id: RunName;
   /** Id of the agent. */
-  agent_id: string;
+  agent_id: AgentName;
   /** Workspace of the run, whose runs are compared with each other. */
-  workspace: string;
+  workspace: RunName;
   /** Name of the score's range. */
   tier: Tier;
   /** Version of the formula. */
@@ -877,13 +960,13 @@ export interface RunReply {
    */
   warnings: Array<string>;
   /** Time when the run was scored. */
-  scored_at: string;
+  scored_at: TimeText;
   /** Outcome of the run. */
   outcome: RunOutcome;
   /** Resource usage of the run. */
   resources: RunResources;
   /** End of the run. */
-  finished_at: string;
+  finished_at: TimeText;
   /** Parts of the score. */
   axes?: RunAxes | null;
   /** Baseline that the wall time was compared with. */
@@ -891,7 +974,7 @@ export interface RunReply {
   /** Score from 0 to 100; null after an internal error. */
   score?: number | null;
   /** Task that agents compete on. */
-  spec_id?: string | null;
+  spec_id?: RunName | null;
   /** Other data that was sent with the run. */
   attributes?: Record<string, unknown> | null;
   /** Branch with the work of the run. */
@@ -901,7 +984,7 @@ export interface RunReply {
   /** Stages of the run, as they were sent. */
   stages?: Array<RunStage> | null;
   /** Start of the run. */
-  started_at?: string | null;
+  started_at?: TimeText | null;
   /** Wall time of the run, in milliseconds. */
   wall_ms?: number | null;
 }
@@ -933,16 +1016,23 @@ export interface RunRequest {
 
 /** The known resource usage of a run. */
 export interface RunResources {
+  /** Scheduler periods in which the run was runnable. */
   cpu_periods?: number | null;
+  /** Throttled time in milliseconds. */
   cpu_throttled_ms?: number | null;
+  /** Scheduler periods in which it was throttled. */
   cpu_throttled_periods?: number | null;
+  /** Memory limit. */
   memory_limit_bytes?: number | null;
+  /** Peak memory. */
   memory_peak_bytes?: number | null;
 }
 
 /** A stage of a run. */
 export interface RunStage {
+  /** Name of the stage, for people. */
   name: string;
+  /** Whether the stage passed. */
   passed: boolean;
   /** Number of attempts; default: 1. */
   attempts?: number | null;
@@ -959,7 +1049,7 @@ export interface RunsReply {
 /** The change of an agent's score on a day, with its cause. */
 export interface ScoreChange {
   /** Id of the agent. */
-  agent_id: string;
+  agent_id: AgentName;
   /** Change of the score, in points. */
   change: number;
   /** Score before the first evaluation of the day. */
@@ -979,11 +1069,11 @@ export interface ScoreChange {
 /** The scorecard of a run. */
 export interface ScoreReply {
   /** Id of the run. */
-  run_id: string;
+  run_id: RunName;
   /** Id of the agent. */
-  agent_id: string;
+  agent_id: AgentName;
   /** Workspace of the run, whose runs are compared with each other. */
-  workspace: string;
+  workspace: RunName;
   /** Name of the score's range. */
   tier: Tier;
   /** Version of the formula. */
@@ -996,7 +1086,7 @@ export interface ScoreReply {
    */
   warnings: Array<string>;
   /** Time when the run was scored. */
-  scored_at: string;
+  scored_at: TimeText;
   /** Parts of the score. */
   axes?: RunAxes | null;
   /** Baseline that the wall time was compared with. */
@@ -1004,42 +1094,42 @@ export interface ScoreReply {
   /** Score from 0 to 100; null after an internal error. */
   score?: number | null;
   /** Task that agents compete on. */
-  spec_id?: string | null;
+  spec_id?: RunName | null;
 }
 
 /** A session. */
 export interface Session {
   /** Id of the session. */
-  session_id: string;
+  session_id: SessionName;
   /** Id of the agent. */
-  agent_id: string;
+  agent_id: AgentName;
   /** Whether the session may still receive records. */
   open: boolean;
   /** Time when data of the session last arrived. */
-  last_seen: string;
+  last_seen: TimeText;
   /** Metrics of the traces, in short. */
   metrics: MetricsSummary;
   /** Number of traces. */
   trace_count: number;
   /** Time when the session was closed; null while it is open. */
-  closed_at?: string | null;
+  closed_at?: TimeText | null;
   /** Time of the last event; null if no event has a time. */
-  ended_at?: string | null;
+  ended_at?: TimeText | null;
   /**
    * Performance of the session; null if there is nothing to score, for example if only signals were
    * sent.
    */
   performance?: Performance | null;
   /** Time of the first event; null if no event has a time. */
-  started_at?: string | null;
+  started_at?: TimeText | null;
 }
 
 /** A session in short. */
 export interface SessionBrief {
   /** Id of the session. */
-  session_id: string;
+  session_id: SessionName;
   /** Start of the session. */
-  started_at: string;
+  started_at: TimeText;
   /** Whether the session may still receive records. */
   open: boolean;
   /** Performance from 0 to 10; null if there is nothing to score. */
@@ -1051,13 +1141,13 @@ export interface SessionBrief {
 /** A session with its traces. */
 export interface SessionDetail {
   /** Id of the session. */
-  session_id: string;
+  session_id: SessionName;
   /** Id of the agent. */
-  agent_id: string;
+  agent_id: AgentName;
   /** Whether the session may still receive records. */
   open: boolean;
   /** Time when data of the session last arrived. */
-  last_seen: string;
+  last_seen: TimeText;
   /** Metrics of the traces, in short. */
   metrics: MetricsSummary;
   /** Number of traces. */
@@ -1065,16 +1155,16 @@ export interface SessionDetail {
   /** Traces of the session. */
   traces: Array<SessionTrace>;
   /** Time when the session was closed; null while it is open. */
-  closed_at?: string | null;
+  closed_at?: TimeText | null;
   /** Time of the last event; null if no event has a time. */
-  ended_at?: string | null;
+  ended_at?: TimeText | null;
   /**
    * Performance of the session; null if there is nothing to score, for example if only signals were
    * sent.
    */
   performance?: Performance | null;
   /** Time of the first event; null if no event has a time. */
-  started_at?: string | null;
+  started_at?: TimeText | null;
 }
 
 /**
@@ -1120,14 +1210,21 @@ export interface SessionFact {
 
 /** A metric of a session. */
 export interface SessionMetric {
+  /** Name of the metric. */
   name: string;
   /** Score from 0 to 1, with four decimals. */
   score: number;
+  /** The result in one sentence. */
   reason: string;
+  /** Lowest score that passes. */
   threshold: number;
+  /** Whether the score reaches the threshold. */
   passed: boolean;
+  /** Name of the score's range. */
   band: string;
+  /** Whether any trace could be evaluated; if not, the score is 1, and a client can ignore it. */
   evaluable: boolean;
+  /** Version of the formula. */
   formula_version: string;
   /**
    * Details of the computation: the number of traces and of evaluated traces, and, if any were
@@ -1139,7 +1236,9 @@ export interface SessionMetric {
 
 /** Both metrics of a session. */
 export interface SessionMetrics {
+  /** Reliability: the worst moments. */
   agent_reliability: SessionMetric;
+  /** Consistency: the spread. */
   agent_consistency: SessionMetric;
 }
 
@@ -1149,15 +1248,15 @@ export type SessionName = string;
 /** A record of a session. */
 export interface SessionRecord {
   /** `logs` or `spans`. */
-  signal: string;
+  signal: TelemetrySignal;
   /** Kind of the agent that sent the record, such as `claude-code`. */
-  agent: string;
+  agent: AgentKind;
   /** Facts of the record. */
   facts: Array<SessionFact>;
   /** Time of the record. For a span: its start. */
-  at?: string | null;
+  at?: TimeText | null;
   /** End of a span. */
-  until?: string | null;
+  until?: TimeText | null;
 }
 
 /** A trace of a session. */
@@ -1169,7 +1268,7 @@ export interface SessionTrace {
   /** Whether the signals were sent, or derived from telemetry. */
   source?: SignalSource | null;
   /** Start of the trace. */
-  started_at?: string | null;
+  started_at?: TimeText | null;
 }
 
 /** A page of sessions. */
@@ -1206,6 +1305,9 @@ export interface SignalsRequest {
   /** Agent of the session. Used only if its telemetry names no agent. */
   agent_id?: AgentName | null;
 }
+
+/** The OTLP signal of a record. Many agents report the same work twice, as log records and as spans. */
+export type TelemetrySignal = "logs" | "spans";
 
 /** The name of a range of scores: 0–39, 40–69, 70–89, 90–100; `Unranked` without a score. */
 export type Tier = "Unranked" | "Bronze" | "Silver" | "Gold" | "Elite";
@@ -1546,7 +1648,7 @@ export class Client extends Http {
    *
    * Returns the newest event first.
    */
-  listIdentityEvents(identityId: string, query: ListIdentityEventsQuery = {}, options: CallOptions = {}): Promise<IdentityEventsReply> {
+  listIdentityEvents(identityId: IdentityName, query: ListIdentityEventsQuery = {}, options: CallOptions = {}): Promise<IdentityEventsReply> {
     return this.send({ method: "GET", path: path("/v1/identities/{identity_id}/events", identityId), query: { ...query } }, options);
   }
 
@@ -1556,7 +1658,7 @@ export class Client extends Http {
    *
    * Returns the newest event first.
    */
-  iterIdentityEvents(identityId: string, { pageSize, ...query }: Omit<ListIdentityEventsQuery, "cursor" | "offset" | "limit"> & { pageSize?: number } = {}, options: CallOptions = {}): AsyncGenerator<IdentityEventReply, void, undefined> {
+  iterIdentityEvents(identityId: IdentityName, { pageSize, ...query }: Omit<ListIdentityEventsQuery, "cursor" | "offset" | "limit"> & { pageSize?: number } = {}, options: CallOptions = {}): AsyncGenerator<IdentityEventReply, void, undefined> {
     return this.pages({ method: "GET", path: path("/v1/identities/{identity_id}/events", identityId), query: { ...query, limit: pageSize } }, "data", options);
   }
 
@@ -1565,7 +1667,7 @@ export class Client extends Http {
    *
    * For an unknown identity, all values are 0.
    */
-  getIdentityReputation(identityId: string, query: GetIdentityReputationQuery = {}, options: CallOptions = {}): Promise<IdentityReply> {
+  getIdentityReputation(identityId: IdentityName, query: GetIdentityReputationQuery = {}, options: CallOptions = {}): Promise<IdentityReply> {
     return this.send({ method: "GET", path: path("/v1/identities/{identity_id}/reputation", identityId), query: { ...query } }, options);
   }
 

@@ -24,10 +24,12 @@ const PURE: [(&str, &[&str]); 4] = [
             "serde_json",
             "serde_path_to_error",
             "unicode-normalization",
+            // Only with the feature `schema`, which the server turns on for its OpenAPI document.
+            "utoipa",
             "uuid",
         ],
     ),
-    ("renown-telemetry", &["renown-core", "serde", "wide"]),
+    ("renown-telemetry", &["renown-core", "serde", "utoipa", "wide"]),
     ("renown-pages", &["askama", "renown-core", "renown-view", "serde", "serde_json", "sha2"]),
     (TESTING, &[]),
 ];

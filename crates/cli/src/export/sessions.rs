@@ -81,7 +81,7 @@ pub(super) fn session(session: &StoredSession) -> Row {
 
 /// Returns the score, its parts, and the other counts.
 fn scored(report: &SessionReport<'_>) -> Row {
-    let performance = &report.performance.0;
+    let performance = &report.performance;
     let (d, s) = (&performance.dimensions, &performance.stats);
     let (coverage, signals) = (&report.coverage, &report.signals);
     let missing = Value::from(coverage.missing.as_slice());

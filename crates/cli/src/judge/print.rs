@@ -49,7 +49,7 @@ pub(super) fn write(
 /// Formats one session in the order and number format of the contract.
 pub(super) fn yaml(report: &SessionReport<'_>) -> String {
     let Performance { duration_min, dimensions: d, composite, recommendation, stats: s, .. } =
-        &report.performance.0;
+        &report.performance;
     format!(
         "masque: {masque}
 duration_min: {duration_min}
@@ -123,7 +123,7 @@ pub(super) fn table(reports: &[SessionReport<'_>], color: bool) -> String {
         "SESSION", "START (UTC)", "MIN", "TOOLS", "OK", "PROMPTS", "COST"
     );
     for report in reports {
-        let Performance { duration_min, composite, recommendation, stats, .. } = &report.performance.0;
+        let Performance { duration_min, composite, recommendation, stats, .. } = &report.performance;
         let start = report.started_at.map(|at| at.to_string().replace('T', " "));
         let start = start.as_deref().and_then(|start| start.get(..16)).unwrap_or("-");
         let filled = usize::try_from(composite.units() / 10).unwrap_or(0).min(BAR_CHARS);

@@ -61,33 +61,38 @@ impl<'de> Deserialize<'de> for ScoreDelta {
     }
 }
 
-/// One reputation event: a signal about an identity.
+/// A reputation event.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = ReputationEventRequest))]
 pub struct Event {
-    /// The id of the event. Events are deduplicated by this id.
+    /// Id of the event. A repeated event counts once; the first copy is kept.
     #[serde(deserialize_with = "deserialize_uuid")]
     pub event_id: Uuid,
-    /// When it happened.
+    /// Time of the event: at most three years in the past and one day in the future.
+    #[cfg_attr(feature = "schema", schema(value_type = crate::schema::Moment))]
     pub timestamp: Timestamp,
-    /// The identity it is about, if given.
+    /// Identity of the agent. Required unless `agent_id` is given.
     pub identity_id: Option<IdentityId>,
-    /// The agent it is about, instead of an identity.
+    /// The agent. Required unless `identity_id` is given.
     pub agent_id: Option<AgentId>,
-    /// What it is about.
+    /// Category of the event.
     pub category: Category,
-    /// The name of its kind.
+    /// Kind of the event, such as `task_completed`.
     pub event_type: EventType,
-    /// How it moves its category.
+    /// Change of the score of its category.
     pub score_delta: ScoreDelta,
-    /// How sure the client is; 1 by default.
+    /// How sure the sender is, from 0 to 1; default: 1. It is stored and returned, but does not change scores.
+    #[cfg_attr(feature = "schema", schema(value_type = Option<Unit>))]
     #[serde(default = "full", deserialize_with = "full_or")]
     pub confidence: Unit,
-    /// The kind of thing it refers to.
+    /// Kind of the thing that the event refers to.
+    #[cfg_attr(feature = "schema", schema(value_type = Option<Reference>))]
     #[serde(default, deserialize_with = "or_default")]
     pub reference_type: Reference,
-    /// The id of the thing it refers to.
+    /// Id of the thing that the event refers to.
     pub reference_id: Option<String>,
-    /// Other data that the client stores with the event.
+    /// Other data to store with the event.
+    #[cfg_attr(feature = "schema", schema(value_type = Option<BTreeMap<String, String>>))]
     #[serde(default, deserialize_with = "or_default")]
     pub attributes: BTreeMap<String, String>,
 }

@@ -2,9 +2,9 @@
 
 use std::fmt;
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
-use super::{Performance, SessionTotals};
+use super::{FORMULA_VERSION, Performance, SessionTotals};
 use crate::explain::Explanation;
 use crate::time::Timestamp;
 use crate::units::{NanoUsd, Whole};
@@ -18,14 +18,24 @@ pub struct Input {
 
 impl Input {
     /// Computes the performance of the session.
-    pub fn score(&self) -> Performance {
-        self.totals.performance()
+    pub fn score(&self) -> VersionedPerformance {
+        VersionedPerformance { performance: self.totals.performance(), formula_version: FORMULA_VERSION }
     }
 
     /// Explains the performance: the contribution of each dimension.
     pub fn explain(&self) -> Explanation {
         self.totals.performance().explain()
     }
+}
+
+/// A performance and the version of its formula: the output of `renown score performance`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct VersionedPerformance {
+    /// The performance.
+    #[serde(flatten)]
+    pub performance: Performance,
+    /// The version of the formula.
+    pub formula_version: &'static str,
 }
 
 #[derive(Deserialize)]

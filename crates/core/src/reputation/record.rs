@@ -1,12 +1,14 @@
-//! A reputation as the API returns it: the score, its lifecycle and the sums behind it.
+//! A reputation as the API returns it: the score, its lifecycle, the sums behind it, and its explanation.
 
 use serde::Serialize;
 
 use super::{CALIBRATED_AT, FORMULA_VERSION, Tally, WINDOW_SIZE};
 use crate::decimal::{Decimal, ratio};
+use crate::explain::Component;
 
-/// How settled a score is, by the number of evaluations in the window.
+/// How settled a score is: `new` without evaluations, `calibrating` below 50, `active` below 500, then `mature`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Lifecycle {
     /// No evaluation yet.
@@ -58,15 +60,43 @@ pub struct ReputationRecord {
     pub formula_version: &'static str,
 }
 
-/// The short form of a reputation, as part of a verdict.
+/// The short form of a reputation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = ReputationReply))]
 pub struct ReputationSummary {
-    /// 0 to 1000.
+    /// Score from 0 to 1000.
+    #[cfg_attr(feature = "schema", schema(maximum = 1000))]
     pub score: u32,
     /// How settled the score is.
     pub lifecycle: Lifecycle,
-    /// Evaluations in the window.
+    /// Number of evaluations in the window, at most 500.
+    #[cfg_attr(feature = "schema", schema(maximum = 500))]
     pub eval_count: u64,
+}
+
+/// The explanation of a score.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = ExplainReply))]
+pub struct ReputationExplanation {
+    /// Score from 0 to 1000.
+    #[cfg_attr(feature = "schema", schema(maximum = 1000))]
+    pub score: u32,
+    /// Version of the formula.
+    pub formula_version: &'static str,
+    /// Parts of the formula.
+    pub components: Vec<Component>,
+    /// Scores after one more evaluation.
+    pub next: Next,
+}
+
+/// The score after one more evaluation with the average latency of the window.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = NextReply))]
+pub struct Next {
+    /// Score if it passes.
+    pub pass: u32,
+    /// Score if it fails.
+    pub fail: u32,
 }
 
 impl ReputationSummary {

@@ -54,12 +54,13 @@ impl Baseline {
     }
 }
 
-/// The baseline as the API shows it.
+/// The baseline of the wall time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = RunBaseline))]
 pub struct BaselineShown {
-    /// The median wall time in milliseconds; `None` without a run.
+    /// Median wall time of the compared runs, in milliseconds; null without such runs.
     pub p50_ms: Option<Decimal<1>>,
-    /// Number of runs in the baseline.
+    /// Number of compared runs.
     pub runs: usize,
 }
 

@@ -136,18 +136,24 @@ fn read_baseline(text: &str) -> Result<Baseline, String> {
     Ok(Baseline::new(&wall_ms))
 }
 
-/// One stage of the report. The name is for people; the rule only counts stages.
-#[derive(Deserialize)]
-struct Stage<'a> {
-    #[serde(borrow, rename = "name")]
-    _name: Cow<'a, str>,
-    passed: bool,
+/// A stage of a run.
+#[derive(Debug, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+pub struct RunStage<'a> {
+    /// Name of the stage, for people.
+    #[serde(borrow)]
+    pub name: Cow<'a, str>,
+    /// Whether the stage passed.
+    pub passed: bool,
+    /// Number of attempts; default: 1.
     #[serde(default, deserialize_with = "or_default")]
-    attempts: Attempts,
+    #[cfg_attr(feature = "schema", schema(value_type = Option<u64>, minimum = 1))]
+    pub attempts: Attempts,
 }
 
 /// Number of attempts of a stage, at least 1.
-struct Attempts(u64);
+#[derive(Clone, Copy, Debug)]
+pub struct Attempts(u64);
 
 impl Default for Attempts {
     fn default() -> Self {
@@ -165,7 +171,7 @@ impl<'de> Deserialize<'de> for Attempts {
 }
 
 pub(super) fn read_stages(text: &str) -> Result<(Stages, UnknownFields), String> {
-    let stages: Vec<Noted<Stage<'_>>> = read_array(text)?;
+    let stages: Vec<Noted<RunStage<'_>>> = read_array(text)?;
     let (mut counted, mut unknown) = (Stages::default(), UnknownFields::default());
     for (index, stage) in stages.iter().enumerate() {
         counted.add(stage.value.passed, stage.value.attempts.0);

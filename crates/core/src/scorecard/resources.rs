@@ -5,8 +5,9 @@ use serde::Serialize;
 use super::{CPU_POINTS, MEMORY_POINTS, axis};
 use crate::units::Whole;
 
-/// Resource usage of a run. Absent parts are `None`.
+/// The known resource usage of a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = RunResources))]
 pub struct Resources {
     /// Peak memory.
     pub memory_peak_bytes: Option<Whole>,

@@ -6,8 +6,9 @@ use serde::Serialize;
 
 use crate::json::Found;
 
-/// The name of a range of scores.
+/// The name of a range of scores: 0–39, 40–69, 70–89, 90–100; `Unranked` without a score.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub enum Tier {
     /// No score: an agent or spec without a scored run, or a run whose scoring failed with an internal error.
     Unranked,

@@ -7,7 +7,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Consistency, DEFAULT_THRESHOLD, Metric, Reliability, SignalWeights, Signals, consistency, reliability,
+    ConsistencyMetric, DEFAULT_THRESHOLD, ReliabilityMetric, SignalWeights, Signals, consistency, reliability,
 };
 use crate::explain::Explanation;
 use crate::ids::TraceId;
@@ -27,8 +27,9 @@ pub struct Trace {
     pub source: Option<Source>,
 }
 
-/// The source of the signals of a trace.
+/// The source of signals: `sent`, `derived` from telemetry, or `mixed`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = SignalSource))]
 #[serde(rename_all = "lowercase")]
 pub enum Source {
     /// A client sent them.
@@ -139,11 +140,12 @@ impl Input {
 
 /// Both metrics of a session.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = SessionMetrics))]
 pub struct Metrics {
-    /// The worst moments.
-    pub agent_reliability: Metric<Reliability>,
-    /// The spread.
-    pub agent_consistency: Metric<Consistency>,
+    /// Reliability: the worst moments.
+    pub agent_reliability: ReliabilityMetric,
+    /// Consistency: the spread.
+    pub agent_consistency: ConsistencyMetric,
 }
 
 /// The explanations of both metrics.

@@ -9,31 +9,33 @@ use super::{
 use crate::decimal::Decimal;
 use crate::units::Unit;
 
-/// The description of one metric.
+/// The definition of a metric.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = MetricDefinition))]
 pub struct Definition {
-    /// Its name.
+    /// Name of the metric.
     pub name: &'static str,
-    /// What it measures.
+    /// What the metric measures.
     pub description: &'static str,
-    /// How it is computed.
+    /// How the metric is computed.
     pub method: &'static str,
-    /// The score from which a session passes, unless the caller sets another threshold.
+    /// Lowest score that passes, unless the caller sets another threshold.
     pub threshold: Unit,
-    /// The version of the formula.
+    /// Version of the formula.
     pub formula_version: &'static str,
-    /// The bands of its scores, best first.
+    /// Ranges of scores, best first.
     pub bands: Vec<Band>,
 }
 
 /// A range of scores.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = MetricBand))]
 pub struct Band {
-    /// Its name.
+    /// Name of the range.
     pub band: &'static str,
-    /// Its lower bound. It ends below the next better band.
+    /// Lowest score of the range. The range ends where the next better one begins.
     pub from: Decimal<4>,
-    /// What it means.
+    /// What a score in the range means.
     pub meaning: &'static str,
 }
 

@@ -15,28 +15,38 @@ use crate::explain::{Component, Explanation};
 use crate::ids::TraceId;
 use crate::units::Unit;
 
-/// The result of one metric.
+/// A metric of a session.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = SessionMetric, bound = ""))]
 pub struct Metric<D> {
-    /// The name of the metric.
+    /// Name of the metric.
     pub name: &'static str,
-    /// 0 to 1, four places.
+    /// Score from 0 to 1, with four decimals.
+    #[cfg_attr(feature = "schema", schema(value_type = f64, minimum = 0, maximum = 1))]
     pub score: Decimal<4>,
     /// The result in one sentence.
     pub reason: Cow<'static, str>,
-    /// The score from which it passes.
+    /// Lowest score that passes.
     pub threshold: Unit,
     /// Whether the score reaches the threshold.
     pub passed: bool,
-    /// The name of the score's range.
+    /// Name of the score's range.
     pub band: &'static str,
-    /// Whether there was anything to evaluate. If not, the score is 1.0, and a client can ignore it.
+    /// Whether any trace could be evaluated; if not, the score is 1, and a client can ignore it.
     pub evaluable: bool,
-    /// The version of the formula.
+    /// Version of the formula.
     pub formula_version: &'static str,
-    /// The details of the score.
+    /// Details of the computation: the number of traces and of evaluated traces, and, if any were evaluated, the weights, the risks of each
+    /// trace with the `source` of its signals, and how the risks were combined.
+    #[cfg_attr(feature = "schema", schema(value_type = serde_json::Map<String, Value>))]
     pub metadata: Metadata<D>,
 }
+
+/// The result of `agent_reliability`.
+pub type ReliabilityMetric = Metric<Reliability>;
+
+/// The result of `agent_consistency`.
+pub type ConsistencyMetric = Metric<Consistency>;
 
 impl<D> Metric<D> {
     pub(super) fn new(

@@ -8,17 +8,18 @@ use crate::json::number;
 use crate::limits;
 use crate::units::Unit;
 
-/// The signals of one trace. An absent signal is `None`.
+/// Signals of a trace, each from 0 (bad) to 1 (good). An absent signal is unknown.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = TraceSignals))]
 #[serde(deny_unknown_fields)]
 pub struct Signals {
-    /// How sure the agent was.
+    /// How confident the agent was.
     pub confidence: Option<Unit>,
     /// How free of loops the trace was.
     pub loop_detection: Option<Unit>,
-    /// How correct its choice and use of tools was.
+    /// How correctly the agent chose and used tools.
     pub tool_correctness: Option<Unit>,
-    /// How coherent its steps were.
+    /// How coherent the steps were.
     pub coherence: Option<Unit>,
 }
 

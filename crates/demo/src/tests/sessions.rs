@@ -17,7 +17,7 @@ fn sessions(demo: &Demo) -> Vec<StoredSession> {
 }
 
 fn recommendation(session: &StoredSession) -> Recommendation {
-    session.ledger.as_ref().and_then(Session::report).unwrap().performance.0.recommendation
+    session.ledger.as_ref().and_then(Session::report).unwrap().performance.recommendation
 }
 
 #[test]

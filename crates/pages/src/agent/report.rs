@@ -3,7 +3,7 @@
 
 use std::fmt::Write;
 
-use renown_view::shared::LifecycleView;
+use renown_core::reputation::Lifecycle;
 use renown_view::{AgentFacts, AgentHistory};
 
 use super::{AgentPage, Audience, failing, lead};
@@ -14,13 +14,13 @@ use crate::text::{self, Form};
 pub fn markdown(shell: &Shell<'_>, facts: &AgentFacts, history: &AgentHistory) -> String {
     let page = &AgentPage::of(facts, history, Audience::Report);
     let (standing, reputation) = (&page.standing, &page.standing.reputation);
-    let shown = matches!(reputation.lifecycle, LifecycleView::Active | LifecycleView::Mature);
+    let shown = matches!(reputation.lifecycle, Lifecycle::Active | Lifecycle::Mature);
     let life = text::lifecycle(reputation.lifecycle, reputation.evaluations);
     let score = if shown { format!("{} of 1000, {life}", reputation.score) } else { life };
     let mut report = format!("# {}: {score}\n\n{}\n", plain(standing.agent_id.as_str()), lead(page, shown));
     if shown {
         report.push_str("\n| component | points | of |\n|---|---:|---:|\n");
-        for part in &page.why.explanation.components {
+        for part in &page.why.components {
             let most = part.points_max.map(|most| text::cut(most, 0)).unwrap_or_default();
             let _ = writeln!(
                 report,
@@ -59,7 +59,7 @@ fn others(report: &mut String, page: &AgentPage<'_>) {
     report.push_str("\n| score | value | |\n|---|---:|---|\n");
     let session = standing.sessions.first().and_then(|session| session.performance.as_ref());
     if let Some(performance) = session {
-        let performance = &performance.performance.0;
+        let performance = &performance.performance;
         let verdict = text::recommendation(performance.recommendation);
         let _ = writeln!(report, "| latest session | {} of 10 | {verdict} |", performance.composite);
     }

@@ -22,7 +22,7 @@ pub(super) struct Dimension {
 
 /// Returns the dimensions of a report, in the order of the formula.
 pub(super) fn of(report: &SessionReport<'_>) -> Vec<Dimension> {
-    let dimensions = &report.performance.0.dimensions;
+    let dimensions = &report.performance.dimensions;
     let values = [
         dimensions.quality,
         dimensions.autonomy,
@@ -30,7 +30,7 @@ pub(super) fn of(report: &SessionReport<'_>) -> Vec<Dimension> {
         dimensions.token_efficiency,
         dimensions.cost_efficiency,
     ];
-    let explanation = report.performance.0.explain();
+    let explanation = report.performance.explain();
     explanation.components.iter().zip(values).map(|(part, value)| one(part, value, report)).collect()
 }
 
@@ -52,7 +52,7 @@ fn one(part: &Component, value: Decimal<1>, report: &SessionReport<'_>) -> Dimen
 /// Returns the missing evidence, and the facts behind the dimension.
 fn fact(dimension: &str, report: &SessionReport<'_>) -> (Option<&'static str>, String) {
     const NO_TOOLS: (Option<&str>, &str) = (Some("No tool call was reported"), "");
-    let (stats, coverage) = (&report.performance.0.stats, &report.coverage);
+    let (stats, coverage) = (&report.performance.stats, &report.coverage);
     let lacks = |evidence: &str| coverage.missing.contains(&evidence);
     let some = |evidence: &str| {
         if coverage.partial.contains(&evidence) { "; some calls do not report it" } else { "" }
@@ -79,7 +79,7 @@ fn fact(dimension: &str, report: &SessionReport<'_>) -> (Option<&'static str>, S
             format!("{calls} for {}; 5 per prompt earn all", text::plural(stats.prompts, "prompt", "prompts"))
         }
         "productivity" => {
-            format!("{successful} in {} min; 1 per minute earns all", report.performance.0.duration)
+            format!("{successful} in {} min; 1 per minute earns all", report.performance.duration)
         }
         "token_efficiency" => format!(
             "{} of {} tokens came from the cache{}",

@@ -11,7 +11,7 @@ use renown_core::session_metrics::{
 use renown_core::units::{NanoUsd, Unit};
 use renown_view::SessionView;
 use renown_view::records::FactView;
-use renown_view::sessions::{Agent, Coverage, MetricsSummary, OtherCounts, Scored, Signal, TraceView};
+use renown_view::sessions::{Agent, Coverage, MetricsSummary, OtherCounts, Signal, TraceView};
 
 use super::*;
 use crate::Section;
@@ -156,7 +156,7 @@ fn page(made: &Made) -> String {
     let summary = Summary::of(made.traces.iter().map(|(_, _, signals)| *signals));
     let report = made.totals.map(|totals| SessionReport {
         masque: Cow::Borrowed(made.masque),
-        performance: Scored(totals.performance()),
+        performance: totals.performance(),
         session_id: made.id.as_str(),
         agent_id: made.agent.as_str(),
         agent: Agent::ClaudeCode,

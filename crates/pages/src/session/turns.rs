@@ -379,7 +379,7 @@ fn left_out(page: &SessionPage<'_>, timeline: &Timeline<'_>) -> String {
     let Some(report) = &page.detail.session.performance else { return said };
     let drawn =
         timeline.facts.iter().filter(|happened| happened.fact.kind == FactKind::ToolResult).count() as u64;
-    let all = report.performance.0.stats.total_tools;
+    let all = report.performance.stats.total_tools;
     if timeline.is_whole && drawn < all {
         let calls = text::plural(all - drawn, "tool call has", "tool calls have");
         let _ = write!(said, "{calls} no time and cannot be drawn. ");

@@ -43,7 +43,7 @@ pub(super) async fn badge(State(api): State<Arc<Api>>, path: Segment) -> Result<
     };
     let (org, agent) = public(&api, slug).await?;
     let standing = api.store.tally(&org, &agent).await?.standing();
-    let lifecycle = standing.lifecycle.into();
+    let lifecycle = standing.lifecycle;
     let badge = Badge::of(standing.score, lifecycle, standing.eval_count, api.attention_below);
     let text = if extension == "svg" { badge.svg() } else { badge.shields() };
     // Other sites embed the badge. Caching it for a minute limits the load.

@@ -17,7 +17,6 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use super::ErrorReplies;
-use super::shapes::AgentName;
 use crate::api::Api;
 use crate::error::ApiError;
 use crate::idempotency::{self, Lookup};
@@ -118,7 +117,6 @@ pub(crate) async fn page(
 #[serde(deny_unknown_fields)]
 #[schema(as = AddAgentRequest)]
 pub(crate) struct AddRequest {
-    #[schema(value_type = AgentName)]
     agent_id: AgentId,
 }
 
@@ -126,10 +124,8 @@ pub(crate) struct AddRequest {
 #[derive(Serialize, ToSchema)]
 #[schema(as = AddAgentReply)]
 pub(crate) struct AddReply {
-    #[schema(value_type = String)]
     agent_id: AgentId,
     /// Identity of the agent: a UUIDv5 of its organization and id.
-    #[schema(value_type = String, format = Uuid)]
     identity_id: IdentityId,
 }
 

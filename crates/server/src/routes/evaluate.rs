@@ -12,11 +12,11 @@ use renown_core::gates::{Context, Tmax, Verdict};
 use renown_core::ids::{AgentId, EvaluationId, ToolName};
 use renown_core::json::{self, Found, Noted};
 use renown_core::reputation::ReputationSummary;
+use renown_core::schema::TimeMillis;
 use renown_core::units::{Micros, Whole};
 use renown_store::{
     Accepted, EvaluationOutcome, EvaluationsReceipt, NewEvaluation, Receipt, StoredEvaluation,
 };
-use renown_view::shared::LifecycleView;
 use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::value::RawValue;
@@ -24,7 +24,6 @@ use tokio::runtime::{Handle, RuntimeFlavor};
 use utoipa::ToSchema;
 
 use super::ErrorReplies;
-use super::shapes::{AgentName, TimeMillis};
 use crate::api::Api;
 use crate::body::discard;
 use crate::changes::Changed;
@@ -47,24 +46,20 @@ const TIME_MS_MAX: u64 = 4_102_444_800_000;
 #[derive(Deserialize, ToSchema)]
 pub(crate) struct EvaluateRequest<'a> {
     /// Agent that produced the output.
-    #[schema(value_type = AgentName)]
     agent_id: AgentId,
     /// The output: any JSON value. Required, but may be null. Never stored, logged or echoed.
     #[serde(borrow)]
     #[schema(value_type = Value)]
     output: &'a RawValue,
     /// Tool that returned the output.
-    #[schema(value_type = Option<String>, max_length = 200)]
     tool: Option<ToolName>,
     /// Input of the tool: any JSON value. Never stored, logged or echoed.
     #[serde(borrow)]
     #[schema(value_type = Option<Value>)]
     input: Option<&'a RawValue>,
     /// Latency of the agent.
-    #[schema(value_type = Option<f64>, minimum = 0, maximum = 60000)]
     latency_ms: Option<Micros>,
     /// Id of this evaluation, chosen by the caller. A repeated id returns the first result and counts nothing.
-    #[schema(value_type = Option<String>, pattern = "^[A-Za-z0-9_-]{1,64}$")]
     evaluation_id: Option<EvaluationId>,
     /// Time allowed for the output, in milliseconds, for `rtb.tmax-guard`.
     #[schema(value_type = Option<u32>, maximum = 3_600_000)]
@@ -94,7 +89,6 @@ impl<'de, const MIN: u64, const MAX: u64> Deserialize<'de> for WholeMs<MIN, MAX>
 #[derive(Serialize, ToSchema)]
 pub(crate) struct EvaluateReply<'a> {
     /// Id of this evaluation: the one that was sent, or a new one.
-    #[schema(value_type = String)]
     evaluation_id: &'a EvaluationId,
     /// Whether every gate passed or was skipped.
     passed: bool,
@@ -102,10 +96,8 @@ pub(crate) struct EvaluateReply<'a> {
     #[schema(value_type = Vec<super::ingest::GateReport<'_>>)]
     gates: &'a RawValue,
     /// Latency of the gates.
-    #[schema(value_type = f64)]
     total_latency_ms: Micros,
     /// Reputation of the agent right after this evaluation.
-    #[schema(value_type = ReputationReply)]
     reputation: ReputationSummary,
     /// Unknown fields of the request, which were ignored. Absent if there are none.
     #[serde(skip_serializing_if = "is_empty")]
@@ -116,19 +108,6 @@ pub(crate) struct EvaluateReply<'a> {
 /// Returns whether a slice is empty, for serde, which passes a reference to the field.
 fn is_empty(warnings: &&[String]) -> bool {
     warnings.is_empty()
-}
-
-/// The short form of a reputation.
-#[derive(ToSchema)]
-#[expect(dead_code, reason = "only its shape is read, for the document")]
-pub(crate) struct ReputationReply {
-    /// Score from 0 to 1000.
-    #[schema(maximum = 1000)]
-    score: u32,
-    lifecycle: LifecycleView,
-    /// Number of evaluations in the window, at most 500.
-    #[schema(maximum = 500)]
-    eval_count: u64,
 }
 
 /// Judge an output

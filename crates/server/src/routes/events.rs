@@ -15,7 +15,6 @@ use utoipa::ToSchema;
 
 use super::ErrorReplies;
 use super::ingest::GateReport;
-use super::shapes::{AgentName, TimeText};
 use crate::api::Api;
 use crate::error::ApiError;
 use crate::keys::Caller;
@@ -42,27 +41,21 @@ pub(crate) struct EventsReply<'a> {
 /// One evaluation.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct EventReply<'a> {
-    #[schema(value_type = String)]
     id: &'a EvaluationId,
-    #[schema(value_type = String)]
     agent_id: &'a AgentId,
-    #[schema(value_type = Option<String>)]
     tool_name: Option<&'a ToolName>,
     /// Whether every gate passed.
     passed: bool,
     #[schema(value_type = Vec<GateReport<'_>>)]
     gates: &'a RawValue,
     /// Latency of the gates.
-    #[schema(value_type = f64)]
     total_latency_ms: Micros,
     /// Latency of the agent, if it was sent.
-    #[schema(value_type = Option<f64>)]
     latency_ms: Option<Micros>,
     /// Reputation score of the agent right after this evaluation.
     #[schema(maximum = 1000)]
     reputation_score: u32,
     /// Time of the evaluation; if it was not sent, the time of acceptance.
-    #[schema(value_type = String, format = DateTime)]
     created_at: Timestamp,
 }
 
@@ -101,12 +94,12 @@ pub(crate) fn cursor_of(text: &str) -> Option<Position> {
         ("offset" = Option<u32>, Query, description = "Number of rows to skip", maximum = 100_000),
         ("cursor" = Option<String>, Query, description = "`next_cursor` of the previous page",
             pattern = "^([0-9a-f]{1,15}|[0-7][0-9a-f]{15})$"),
-        ("agent_id" = Option<AgentName>, Query, description = "Only evaluations of this agent"),
+        ("agent_id" = Option<AgentId>, Query, description = "Only evaluations of this agent"),
         ("tool" = Option<String>, Query, description = "Only evaluations of this tool", max_length = 200),
         ("gate" = Option<String>, Query, description = "Only evaluations with a result of this gate"),
         ("passed" = Option<bool>, Query, description = "Only evaluations that passed, or that failed"),
-        ("from" = Option<TimeText>, Query, description = "Only evaluations at this time or later"),
-        ("to" = Option<TimeText>, Query, description = "Only evaluations at this time or earlier"),
+        ("from" = Option<Timestamp>, Query, description = "Only evaluations at this time or later"),
+        ("to" = Option<Timestamp>, Query, description = "Only evaluations at this time or earlier"),
     ),
     responses((status = 200, description = "A page of evaluations", body = EventsReply<'_>), ErrorReplies)
 )]

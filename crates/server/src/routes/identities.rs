@@ -6,8 +6,8 @@ use axum::body::Body;
 use axum::extract::{Extension, State};
 use axum::response::Response;
 use hyper::{HeaderMap, StatusCode};
-use renown_core::identity::{Event, ScoreDelta, bridge_id, identity_of};
-use renown_core::ids::{IdentityId, OrgId};
+use renown_core::identity::{Category, Event, Reference, ScoreDelta, bridge_id, identity_of};
+use renown_core::ids::{EventType, IdentityId, OrgId};
 use renown_core::json::{self, Strict};
 use renown_core::limits::{REPUTATION_EVENT_DAYS_MAX, REPUTATION_EVENTS_MAX};
 use renown_core::time::Timestamp;
@@ -20,7 +20,6 @@ use uuid::Uuid;
 
 use super::ErrorReplies;
 use super::paths::{Segment, segment};
-use super::shapes::{AgentName, Moment, TimeText};
 use crate::api::Api;
 use crate::error::ApiError;
 use crate::idempotency::{self, Lookup};
@@ -30,66 +29,17 @@ use crate::reply::json as reply;
 
 const DAY_MS: i64 = 86_400_000;
 
+/// An alias, because utoipa would add the parameter to the name of the schema.
+type StrictEvent = Strict<Event>;
+
 /// Reputation events.
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct ReputationEventsRequest {
     /// List of 1 to 1000 events.
-    #[schema(value_type = Vec<ReputationEventRequest>, min_items = 1, max_items = 1000)]
-    events: Vec<Strict<Event>>,
+    #[schema(min_items = 1, max_items = 1000)]
+    events: Vec<StrictEvent>,
 }
-
-/// A reputation event.
-#[derive(ToSchema)]
-#[serde(deny_unknown_fields)]
-#[expect(dead_code, reason = "only its shape is read, for the document")]
-pub(crate) struct ReputationEventRequest {
-    /// Id of the event. A repeated event counts once; the first copy is kept.
-    #[schema(value_type = String, format = Uuid)]
-    event_id: Uuid,
-    /// Time of the event: at most three years in the past and one day in the future.
-    timestamp: Moment,
-    /// Identity of the agent. Required unless `agent_id` is given.
-    identity_id: Option<IdentityName>,
-    /// The agent. Required unless `identity_id` is given.
-    agent_id: Option<AgentName>,
-    category: CategoryName,
-    /// Kind of the event, such as `task_completed`.
-    #[schema(min_length = 1, max_length = 200)]
-    event_type: String,
-    /// Change of the score of its category.
-    #[schema(minimum = -1_000_000, maximum = 1_000_000)]
-    score_delta: f64,
-    /// How sure the sender is, from 0 to 1; default: 1. It is stored and returned, but does not change scores.
-    #[schema(minimum = 0, maximum = 1)]
-    confidence: Option<f64>,
-    reference_type: Option<ReferenceName>,
-    reference_id: Option<String>,
-    attributes: Option<std::collections::BTreeMap<String, String>>,
-}
-
-/// A UUID.
-#[derive(ToSchema)]
-#[expect(dead_code, reason = "only its shape is read, for the document")]
-#[schema(pattern = "^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$")]
-pub(crate) struct IdentityName(String);
-
-/// Category of an event: work, payment, or keys and sessions.
-#[derive(Serialize, ToSchema)]
-#[serde(rename_all = "snake_case")]
-#[schema(as = ReputationCategory)]
-#[expect(dead_code, reason = "only its shape is read, for the document")]
-pub(crate) enum CategoryName {
-    TaskQuality,
-    Economic,
-    IdentityHygiene,
-}
-
-/// Kind of the thing that an event refers to: `session`, `transaction` or `attestation`; empty if it refers to nothing.
-#[derive(ToSchema)]
-#[schema(as = ReferenceType, pattern = "^(session|transaction|attestation)?$")]
-#[expect(dead_code, reason = "only its shape is read, for the document")]
-pub(crate) struct ReferenceName(String);
 
 /// The result of a batch of events.
 #[derive(Serialize, ToSchema)]
@@ -208,8 +158,8 @@ pub(crate) async fn standing(
     operation_id = "get_identity_reputation",
     tag = "identities",
     params(
-        ("identity_id" = Uuid, Path, description = "The identity"),
-        ("as_of" = Option<TimeText>, Query, description = "Time of the reputation; default: now"),
+        ("identity_id" = IdentityId, Path, description = "The identity"),
+        ("as_of" = Option<Timestamp>, Query, description = "Time of the reputation; default: now"),
     ),
     responses((status = 200, description = "Scores, counts, confidence and trends", body = IdentityView), ErrorReplies)
 )]
@@ -239,24 +189,16 @@ pub(crate) struct IdentityEventsReply<'e> {
 /// A reputation event of an identity.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct IdentityEventReply<'e> {
-    #[schema(value_type = String, format = Uuid)]
     event_id: Uuid,
-    #[schema(value_type = String, format = DateTime)]
     timestamp: Timestamp,
-    #[schema(value_type = String, format = Uuid)]
     identity_id: IdentityId,
-    #[schema(value_type = CategoryName)]
-    category: &'static str,
-    event_type: &'e str,
-    #[schema(value_type = f64)]
+    category: Category,
+    event_type: &'e EventType,
     score_delta: ScoreDelta,
-    #[schema(value_type = f64)]
     confidence: Unit,
-    #[schema(value_type = ReferenceName)]
-    reference_type: &'static str,
+    reference_type: Reference,
     reference_id: Option<&'e str>,
     attributes: &'e std::collections::BTreeMap<String, String>,
-    #[schema(value_type = String, format = DateTime)]
     accepted_at: Timestamp,
 }
 
@@ -267,11 +209,11 @@ impl<'e> IdentityEventReply<'e> {
             event_id: event.event_id,
             timestamp: event.timestamp,
             identity_id: kept.identity,
-            category: event.category.name(),
-            event_type: event.event_type.as_str(),
+            category: event.category,
+            event_type: &event.event_type,
             score_delta: event.score_delta,
             confidence: event.confidence,
-            reference_type: event.reference_type.name(),
+            reference_type: event.reference_type,
             reference_id: event.reference_id.as_deref(),
             attributes: &event.attributes,
             accepted_at: kept.accepted_at,
@@ -288,7 +230,7 @@ impl<'e> IdentityEventReply<'e> {
     operation_id = "list_identity_events",
     tag = "identities",
     params(
-        ("identity_id" = Uuid, Path, description = "The identity"),
+        ("identity_id" = IdentityId, Path, description = "The identity"),
         ("limit" = Option<u32>, Query, description = "Maximum number of rows", minimum = 1, maximum = 100),
         ("cursor" = Option<String>, Query, description = "`next_cursor` of the previous page", format = "time-cursor"),
     ),

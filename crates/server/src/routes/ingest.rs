@@ -12,6 +12,7 @@ use renown_core::ids::{AgentId, EvaluationId, ToolName};
 use renown_core::json::{self, Noted, UnknownFields};
 use renown_core::limits::{BATCH_EVENTS_MAX, GATES_MAX};
 use renown_core::reputation::ReputationSummary;
+use renown_core::schema::Moment;
 use renown_core::time::Timestamp;
 use renown_core::units::Micros;
 use renown_store::{Accepted, EvaluationOutcome, EvaluationsReceipt, NewEvaluation, Receipt};
@@ -21,7 +22,6 @@ use utoipa::ToSchema;
 pub(crate) use self::gates::GateReport;
 use self::gates::Gates;
 use super::ErrorReplies;
-use super::shapes::{AgentName, Moment};
 use crate::api::Api;
 use crate::body::discard;
 use crate::error::ApiError;
@@ -41,24 +41,19 @@ pub(crate) struct IngestRequest {
 #[derive(Deserialize, ToSchema)]
 pub(crate) struct IngestEvent {
     /// Agent that produced the output.
-    #[schema(value_type = AgentName)]
     agent_id: AgentId,
     /// Whether every gate passed.
     passed: bool,
     /// Latency of the gates.
-    #[schema(value_type = f64, minimum = 0, maximum = 60000)]
     total_latency_ms: Micros,
     /// Results of the gates.
     #[schema(value_type = Option<Vec<GateReport<'_>>>, max_items = 50)]
     gates: Option<Gates>,
     /// Tool that returned the output.
-    #[schema(value_type = Option<String>, max_length = 200)]
     tool: Option<ToolName>,
     /// Latency of the agent.
-    #[schema(value_type = Option<f64>, minimum = 0, maximum = 60000)]
     latency_ms: Option<Micros>,
     /// Id of the evaluation. A repeated id counts nothing.
-    #[schema(value_type = Option<String>, pattern = "^[A-Za-z0-9_-]{1,64}$")]
     evaluation_id: Option<EvaluationId>,
     /// Time of the evaluation; default: the time of acceptance.
     #[schema(value_type = Option<Moment>)]
@@ -73,7 +68,6 @@ pub(crate) struct IngestReply {
     /// Number of verdicts that had been counted before.
     duplicates: usize,
     /// Reputation of each agent in the batch, after the whole batch.
-    #[schema(value_type = Vec<ReputationUpdate>)]
     reputation_updates: Vec<Update>,
     /// Unknown fields of the request, which were ignored. Absent if there are none.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -81,24 +75,15 @@ pub(crate) struct IngestReply {
     warnings: Vec<String>,
 }
 
-/// An agent and its short reputation, as serialized.
-#[derive(Serialize)]
+/// The reputation of an agent after the batch.
+#[derive(Serialize, ToSchema)]
+#[schema(as = ReputationUpdate)]
 pub(crate) struct Update {
+    /// Id of the agent.
     pub(crate) agent_id: AgentId,
+    /// Reputation of the agent.
     #[serde(flatten)]
     pub(crate) standing: ReputationSummary,
-}
-
-/// The reputation of an agent after the batch.
-#[derive(ToSchema)]
-#[expect(dead_code, reason = "only its shape is read, for the document")]
-pub(crate) struct ReputationUpdate {
-    agent_id: String,
-    #[schema(maximum = 1000)]
-    score: u32,
-    lifecycle: renown_view::shared::LifecycleView,
-    #[schema(maximum = 500)]
-    eval_count: u64,
 }
 
 /// Count verdicts

@@ -18,7 +18,6 @@ use utoipa::ToSchema;
 use uuid::Uuid;
 
 use super::ErrorReplies;
-use super::shapes::OrgName;
 use crate::api::Api;
 use crate::error::{ApiError, Code};
 use crate::idempotency::{self, Lookup};
@@ -35,13 +34,11 @@ const LABEL_CHARS_MAX: usize = 200;
 #[schema(as = CreateKeyRequest)]
 pub(crate) struct CreateRequest {
     #[serde(deserialize_with = "kind")]
-    #[schema(value_type = Kind)]
     kind: KeyKind,
     /// Label for people.
     #[schema(max_length = 200)]
     label: Option<String>,
     /// Organization of the key, which is created if it does not exist; default: the caller's organization.
-    #[schema(value_type = Option<OrgName>)]
     org: Option<OrgId>,
 }
 
@@ -50,26 +47,13 @@ fn kind<'de, D: Deserializer<'de>>(deserializer: D) -> Result<KeyKind, D::Error>
     text.parse().map_err(|error| serde::de::Error::custom(format_args!("{}, {error}", Found::quoted(&text))))
 }
 
-/// Permissions of a key: `publishable` sends evidence and reads scores, `secret` also administers.
-#[derive(Serialize, ToSchema)]
-#[serde(rename_all = "snake_case")]
-#[expect(dead_code, reason = "only its shape is read, for the document")]
-#[schema(as = KeyKind)]
-pub(crate) enum Kind {
-    Publishable,
-    Secret,
-}
-
 /// A new key. It is shown only in this reply.
 #[derive(Serialize, ToSchema)]
 #[schema(as = CreateKeyReply)]
 pub(crate) struct CreateReply {
-    #[schema(value_type = String, format = Uuid)]
     id: Uuid,
     key: String,
-    #[schema(value_type = Kind)]
     kind: KeyKind,
-    #[schema(value_type = String)]
     org: OrgId,
 }
 
@@ -171,21 +155,15 @@ pub(crate) struct KeysReply {
 /// A key in a list, without the key itself.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct KeyReply {
-    #[schema(value_type = String, format = Uuid)]
     id: Uuid,
-    #[schema(value_type = Kind)]
     kind: KeyKind,
     label: Option<String>,
-    #[schema(value_type = String)]
     org: OrgId,
     /// Last four characters of the key.
     last_four: String,
-    #[schema(value_type = String, format = DateTime)]
     created_at: Timestamp,
     /// Time of the last use, to the minute.
-    #[schema(value_type = Option<String>, format = DateTime)]
     last_used_at: Option<Timestamp>,
-    #[schema(value_type = Option<String>, format = DateTime)]
     revoked_at: Option<Timestamp>,
 }
 
@@ -215,7 +193,7 @@ impl KeyReply {
     params(
         ("limit" = Option<u32>, Query, description = "Maximum number of rows", minimum = 1, maximum = 100),
         ("cursor" = Option<Uuid>, Query, description = "`next_cursor` of the previous page"),
-        ("org" = Option<OrgName>, Query, description = "The organization"),
+        ("org" = Option<OrgId>, Query, description = "The organization"),
     ),
     responses((status = 200, description = "A page of keys", body = KeysReply), ErrorReplies)
 )]

@@ -44,7 +44,6 @@ pub(crate) struct ReadyReply {
     status: &'static str,
     /// Only while the system clock shows an earlier time than already stored evidence, because it was ahead or is late: the time that all
     /// new evidence gets. After five minutes new evidence gets the time of the clock again.
-    #[schema(value_type = Option<String>, format = DateTime)]
     #[serde(skip_serializing_if = "Option::is_none")]
     standstill: Option<Timestamp>,
 }

@@ -5,13 +5,13 @@ use std::sync::Arc;
 use axum::extract::{Extension, State};
 use axum::response::Response;
 use hyper::StatusCode;
+use renown_core::ids::AgentId;
 use renown_core::time::{Day, Timestamp};
 use renown_store::{AgentQuery, AgentSort, OVERVIEW_DAYS};
 use renown_view::{AgentBreakdown, Overview};
 
 use super::paths::Segment;
 use super::reputation::agent_of;
-use super::shapes::{AgentName, TimeText};
 use super::{ErrorReplies, agents};
 use crate::api::Api;
 use crate::error::ApiError;
@@ -70,9 +70,9 @@ pub(crate) async fn overview(
     operation_id = "get_breakdown",
     tag = "reputation",
     params(
-        ("agent_id" = AgentName, Path, description = "The agent, percent-encoded"),
-        ("from" = Option<TimeText>, Query, description = "A time on the first day"),
-        ("to" = Option<TimeText>, Query, description = "A time on the last day"),
+        ("agent_id" = AgentId, Path, description = "The agent, percent-encoded"),
+        ("from" = Option<Timestamp>, Query, description = "A time on the first day"),
+        ("to" = Option<Timestamp>, Query, description = "A time on the last day"),
     ),
     responses((status = 200, description = "The breakdown", body = AgentBreakdown), ErrorReplies)
 )]

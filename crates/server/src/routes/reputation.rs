@@ -6,16 +6,15 @@ use axum::extract::{Extension, State};
 use axum::response::Response;
 use hyper::StatusCode;
 use renown_core::ids::AgentId;
+use renown_core::reputation::ReputationExplanation;
 use renown_core::time::{Day, Timestamp};
 use renown_store::{HistorySteps, Point};
 use renown_view::ReputationView;
 use serde::Serialize;
-use serde_json::{Map, Value};
 use utoipa::ToSchema;
 
 use super::ErrorReplies;
 use super::paths::{Segment, segment};
-use super::shapes::{AgentName, TimeText};
 use crate::api::Api;
 use crate::error::ApiError;
 use crate::keys::Caller;
@@ -41,7 +40,7 @@ pub(crate) fn agent_of(path: Segment) -> Result<AgentId, ApiError> {
     path = "/v1/reputation/{agent_id}",
     operation_id = "get_reputation",
     tag = "reputation",
-    params(("agent_id" = AgentName, Path, description = "The agent, percent-encoded")),
+    params(("agent_id" = AgentId, Path, description = "The agent, percent-encoded")),
     responses((status = 200, description = "The reputation", body = ReputationView<'_>), ErrorReplies)
 )]
 pub(crate) async fn reputation(
@@ -58,38 +57,6 @@ pub(crate) async fn read(api: &Api, caller: &Caller, agent: &AgentId) -> Result<
     Ok(json(StatusCode::OK, &ReputationView::of(agent, &tally.record())))
 }
 
-/// The explanation of a score.
-#[derive(ToSchema)]
-#[expect(dead_code, reason = "only its shape is read, for the document")]
-pub(crate) struct ExplainReply {
-    #[schema(maximum = 1000)]
-    score: u32,
-    formula_version: String,
-    /// Parts of the formula.
-    components: Vec<ComponentReply>,
-    next: NextReply,
-}
-
-/// One part of a score.
-#[derive(ToSchema)]
-#[expect(dead_code, reason = "only its shape is read, for the document")]
-pub(crate) struct ComponentReply {
-    name: String,
-    /// Values that the part was computed from.
-    inputs: Map<String, Value>,
-    points: f64,
-    points_max: f64,
-    points_lost: f64,
-}
-
-/// The score after one more evaluation with the average latency of the window.
-#[derive(ToSchema)]
-#[expect(dead_code, reason = "only its shape is read, for the document")]
-pub(crate) struct NextReply {
-    pass: u32,
-    fail: u32,
-}
-
 /// Explain a reputation
 ///
 /// Returns the parts of the score with their inputs and points, and the score after one more pass or failure.
@@ -98,8 +65,8 @@ pub(crate) struct NextReply {
     path = "/v1/reputation/{agent_id}/explain",
     operation_id = "explain_reputation",
     tag = "reputation",
-    params(("agent_id" = AgentName, Path, description = "The agent, percent-encoded")),
-    responses((status = 200, description = "The explanation", body = ExplainReply), ErrorReplies)
+    params(("agent_id" = AgentId, Path, description = "The agent, percent-encoded")),
+    responses((status = 200, description = "The explanation", body = ReputationExplanation), ErrorReplies)
 )]
 pub(crate) async fn explain(
     State(api): State<Arc<Api>>,
@@ -121,7 +88,6 @@ pub(crate) struct HistoryReply {
 #[derive(Serialize, ToSchema)]
 pub(crate) struct PointReply {
     /// Start of the step.
-    #[schema(value_type = String, format = DateTime)]
     at: Timestamp,
     /// Score after the last evaluation of the step.
     #[schema(maximum = 1000)]
@@ -141,9 +107,9 @@ pub(crate) struct PointReply {
     operation_id = "get_reputation_history",
     tag = "reputation",
     params(
-        ("agent_id" = AgentName, Path, description = "The agent, percent-encoded"),
-        ("from" = Option<TimeText>, Query, description = "Start of the first step"),
-        ("to" = Option<TimeText>, Query, description = "End of the last step"),
+        ("agent_id" = AgentId, Path, description = "The agent, percent-encoded"),
+        ("from" = Option<Timestamp>, Query, description = "Start of the first step"),
+        ("to" = Option<Timestamp>, Query, description = "End of the last step"),
         ("points" = Option<u32>, Query, description = "Number of steps", minimum = 1, maximum = 1000),
     ),
     responses((status = 200, description = "The history", body = HistoryReply), ErrorReplies)

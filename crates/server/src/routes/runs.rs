@@ -9,16 +9,16 @@ use axum::body::Body;
 use axum::extract::{Extension, State};
 use axum::response::Response;
 use hyper::{HeaderMap, StatusCode};
-use renown_core::ids::RunId;
+use renown_core::ids::{AgentId, RunId, SpecId, Workspace};
 use renown_core::json;
 use renown_core::scorecard::{Submission, Tier};
+use renown_core::time::Timestamp;
 use renown_store::{Accepted, NewRun, Position, Receipt, Run, RunQuery, Submitted};
 use renown_view::{RunView, RunsPage, ScoreView};
 use sha2::{Digest, Sha256};
 
 use super::ErrorReplies;
 use super::paths::{Segment, segment};
-use super::shapes::{AgentName, TimeText};
 use crate::api::Api;
 use crate::changes::Changed;
 use crate::error::{ApiError, Code};
@@ -26,7 +26,7 @@ use crate::idempotency::{self, Guard, Lookup};
 use crate::keys::Caller;
 use crate::query::{Query, refused};
 use crate::reply::json as reply;
-use shapes::{RunName, RunRequest};
+use shapes::RunRequest;
 
 /// Score a run
 ///
@@ -108,7 +108,7 @@ pub fn digest(body: &[u8]) -> [u8; 32] {
     path = "/v1/runs/{run_id}/score",
     operation_id = "get_run_score",
     tag = "runs",
-    params(("run_id" = RunName, Path, description = "The run, percent-encoded")),
+    params(("run_id" = RunId, Path, description = "The run, percent-encoded")),
     responses((status = 200, description = "The scorecard", body = ScoreView<'_>), ErrorReplies)
 )]
 pub(crate) async fn score(
@@ -126,7 +126,7 @@ pub(crate) async fn score(
     path = "/v1/runs/{run_id}",
     operation_id = "get_run",
     tag = "runs",
-    params(("run_id" = RunName, Path, description = "The run, percent-encoded")),
+    params(("run_id" = RunId, Path, description = "The run, percent-encoded")),
     responses((status = 200, description = "The run with its scorecard", body = RunView<'_>), ErrorReplies)
 )]
 pub(crate) async fn run(
@@ -156,13 +156,13 @@ async fn find(api: &Api, caller: &Caller, path: Segment) -> Result<Run, ApiError
         ("limit" = Option<u32>, Query, description = "Maximum number of rows", minimum = 1, maximum = 100),
         ("cursor" = Option<String>, Query, description = "`next_cursor` of the previous page",
             pattern = "^[0-9a-f]{1,15}$"),
-        ("agent_id" = Option<AgentName>, Query, description = "Only runs of this agent"),
-        ("workspace" = Option<RunName>, Query, description = "Only runs in this workspace"),
-        ("spec_id" = Option<RunName>, Query, description = "Only attempts at this spec"),
+        ("agent_id" = Option<AgentId>, Query, description = "Only runs of this agent"),
+        ("workspace" = Option<Workspace>, Query, description = "Only runs in this workspace"),
+        ("spec_id" = Option<SpecId>, Query, description = "Only attempts at this spec"),
         ("tier" = Option<String>, Query, description = "Only runs with this tier",
             pattern = "^(Unranked|Bronze|Silver|Gold|Elite)$"),
-        ("from" = Option<TimeText>, Query, description = "Only runs that ended at this time or later"),
-        ("to" = Option<TimeText>, Query, description = "Only runs that ended at this time or earlier"),
+        ("from" = Option<Timestamp>, Query, description = "Only runs that ended at this time or later"),
+        ("to" = Option<Timestamp>, Query, description = "Only runs that ended at this time or earlier"),
     ),
     responses((status = 200, description = "A page of runs", body = RunsPage<'_>), ErrorReplies)
 )]

@@ -1,7 +1,6 @@
 //! `/v1/sessions`: sessions of agents with their live performance, and the metrics of their traces.
 
 pub(crate) mod metrics;
-pub(crate) mod shapes;
 
 use std::sync::Arc;
 
@@ -11,17 +10,17 @@ use axum::response::Response;
 use hyper::{HeaderMap, StatusCode};
 use renown_core::ids::{AgentId, SessionId, TraceId};
 use renown_core::json::{self, Strict};
+use renown_core::schema::Moment;
 use renown_core::session_metrics::{SessionTraces, Signals, Trace};
 use renown_core::time::Timestamp;
 use renown_store::{Accepted, NewSignals, NewTrace, Receipt, RecordCursor, SessionQuery, StoredSession};
-use renown_view::sessions::{self, PerformanceShape};
+use renown_view::sessions::{self, SessionReport};
 use renown_view::{RecordsPage, SessionDetail, SessionView, SessionsPage};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use super::ErrorReplies;
 use super::paths::{Segment, segment};
-use super::shapes::{AgentName, TimeText};
 use crate::api::Api;
 use crate::changes::Changed;
 use crate::error::{ApiError, Code};
@@ -29,7 +28,6 @@ use crate::idempotency::{self, Lookup};
 use crate::keys::Caller;
 use crate::query::{Query, time_cursor, time_cursor_text};
 use crate::reply::json as reply;
-use shapes::{SessionName, SignalsRequest};
 
 /// List sessions
 ///
@@ -43,9 +41,9 @@ use shapes::{SessionName, SignalsRequest};
     params(
         ("limit" = Option<u32>, Query, description = "Maximum number of rows", minimum = 1, maximum = 100),
         ("cursor" = Option<String>, Query, description = "`next_cursor` of the previous page", format = "time-cursor"),
-        ("agent_id" = Option<AgentName>, Query, description = "Only sessions of this agent"),
-        ("from" = Option<TimeText>, Query, description = "Only sessions that began at this time or later"),
-        ("to" = Option<TimeText>, Query, description = "Only sessions that began at this time or earlier"),
+        ("agent_id" = Option<AgentId>, Query, description = "Only sessions of this agent"),
+        ("from" = Option<Timestamp>, Query, description = "Only sessions that began at this time or later"),
+        ("to" = Option<Timestamp>, Query, description = "Only sessions that began at this time or earlier"),
     ),
     responses((status = 200, description = "A page of sessions", body = SessionsPage<'_>), ErrorReplies)
 )]
@@ -72,7 +70,7 @@ pub(crate) async fn list(
     path = "/v1/sessions/{session_id}",
     operation_id = "get_session",
     tag = "sessions",
-    params(("session_id" = SessionName, Path, description = "The session, percent-encoded")),
+    params(("session_id" = SessionId, Path, description = "The session, percent-encoded")),
     responses((status = 200, description = "The session with its performance, metrics and traces", body = SessionDetail<'_>), ErrorReplies)
 )]
 pub(crate) async fn session(
@@ -93,8 +91,8 @@ pub(crate) async fn session(
     path = "/v1/sessions/{session_id}/performance",
     operation_id = "get_session_performance",
     tag = "sessions",
-    params(("session_id" = SessionName, Path, description = "The session, percent-encoded")),
-    responses((status = 200, description = "The performance", body = PerformanceShape), ErrorReplies)
+    params(("session_id" = SessionId, Path, description = "The session, percent-encoded")),
+    responses((status = 200, description = "The performance", body = SessionReport<'_>), ErrorReplies)
 )]
 pub(crate) async fn performance(
     State(api): State<Arc<Api>>,
@@ -120,7 +118,7 @@ pub(crate) async fn performance(
     operation_id = "list_session_records",
     tag = "sessions",
     params(
-        ("session_id" = SessionName, Path, description = "The session, percent-encoded"),
+        ("session_id" = SessionId, Path, description = "The session, percent-encoded"),
         ("limit" = Option<u32>, Query, description = "Maximum number of rows", minimum = 1, maximum = 1000),
         ("cursor" = Option<String>, Query, description = "`next_cursor` of the previous page", format = "record-cursor"),
     ),
@@ -175,19 +173,35 @@ async fn find(
     session.ok_or_else(|| unknown(&id))
 }
 
-/// The request body of `POST /v1/sessions/{session_id}/signals`.
-#[derive(Deserialize)]
-struct SentSignals {
+/// Signals of the traces of a session.
+#[derive(Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+#[schema(as = SignalsRequest)]
+pub(crate) struct SentSignals {
+    /// Agent of the session. Used only if its telemetry names no agent.
     agent_id: Option<AgentId>,
-    traces: Vec<Strict<SentTrace>>,
+    /// Traces with their signals. Each trace may appear only once.
+    #[schema(min_items = 1)]
+    traces: Vec<StrictTrace>,
 }
 
-#[derive(Deserialize)]
-struct SentTrace {
+/// An alias, because utoipa would add the parameter to the name of the schema.
+type StrictTrace = Strict<SentTrace>;
+/// An alias for the same reason.
+type StrictSignals = Strict<Signals>;
+
+/// A trace.
+#[derive(Deserialize, ToSchema)]
+#[schema(as = TraceRequest)]
+pub(crate) struct SentTrace {
+    /// Id of the trace: 1 to 512 bytes.
     trace_id: TraceId,
+    /// Start of the trace. It determines the order of the traces.
+    #[schema(value_type = Option<Moment>)]
     started_at: Option<Timestamp>,
+    /// Signals of the trace. Without signals, the trace is stored but the metrics skip it.
     #[serde(default)]
-    signals: Strict<Signals>,
+    signals: StrictSignals,
 }
 
 /// The result of sending signals.
@@ -206,8 +220,8 @@ pub(crate) struct SignalsReply {
     path = "/v1/sessions/{session_id}/signals",
     operation_id = "add_signals",
     tag = "sessions",
-    params(("session_id" = SessionName, Path, description = "The session, percent-encoded")),
-    request_body = SignalsRequest,
+    params(("session_id" = SessionId, Path, description = "The session, percent-encoded")),
+    request_body = SentSignals,
     responses((status = 202, description = "The signals are stored", body = SignalsReply), ErrorReplies)
 )]
 pub(crate) async fn add_signals(

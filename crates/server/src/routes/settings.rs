@@ -21,18 +21,7 @@ use crate::reply::json as reply;
 /// The settings of an organization.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct SettingsReply {
-    #[schema(value_type = LatencySourceName)]
-    latency_source: &'static str,
-}
-
-/// The latency that counts for reputations: `gate`, the latency of the gates, or `agent`, the latency of the agent if it was sent.
-#[derive(Serialize, ToSchema)]
-#[serde(rename_all = "snake_case")]
-#[schema(as = LatencySource)]
-#[expect(dead_code, reason = "only its shape is read, for the document")]
-pub(crate) enum LatencySourceName {
-    Gate,
-    Agent,
+    latency_source: LatencySource,
 }
 
 /// The settings to change. Absent settings stay as they are.
@@ -40,7 +29,6 @@ pub(crate) enum LatencySourceName {
 #[serde(deny_unknown_fields)]
 pub(crate) struct SettingsRequest {
     #[serde(default, deserialize_with = "source")]
-    #[schema(value_type = Option<LatencySourceName>)]
     latency_source: Option<LatencySource>,
 }
 
@@ -52,7 +40,7 @@ fn source<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<LatencySo
 }
 
 fn shown(settings: OrgSettings) -> Response {
-    reply(StatusCode::OK, &SettingsReply { latency_source: settings.latency_source.name() })
+    reply(StatusCode::OK, &SettingsReply { latency_source: settings.latency_source })
 }
 
 /// Read the settings

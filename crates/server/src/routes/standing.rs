@@ -23,7 +23,6 @@ use utoipa::ToSchema;
 use super::ErrorReplies;
 use super::paths::Segment;
 use super::reputation::agent_of;
-use super::shapes::AgentName;
 use crate::api::Api;
 use crate::body::read_json;
 use crate::error::{ApiError, Code};
@@ -39,7 +38,7 @@ use crate::reply::json as reply;
     path = "/v1/agents/{agent_id}",
     operation_id = "get_agent",
     tag = "reputation",
-    params(("agent_id" = AgentName, Path, description = "The agent, percent-encoded")),
+    params(("agent_id" = AgentId, Path, description = "The agent, percent-encoded")),
     responses((status = 200, description = "Everything known about the agent", body = AgentStanding<'_>), ErrorReplies)
 )]
 pub(crate) async fn standing(
@@ -90,7 +89,6 @@ pub(crate) struct PublishRequest {
     /// Whether the agent is public; default: as before.
     public: Option<bool>,
     /// Name in the public address; default: the current name, or one derived from the id.
-    #[schema(value_type = Option<String>, pattern = "^[a-z0-9-]{1,64}$")]
     slug: Option<Slug>,
 }
 
@@ -98,10 +96,8 @@ pub(crate) struct PublishRequest {
 #[derive(Serialize, ToSchema)]
 #[schema(as = PublishReply)]
 pub(crate) struct PublishReply<'s> {
-    #[schema(value_type = String)]
     agent_id: &'s AgentId,
     public: bool,
-    #[schema(value_type = Option<String>)]
     slug: Option<Slug>,
 }
 
@@ -113,7 +109,7 @@ pub(crate) struct PublishReply<'s> {
     path = "/v1/agents/{agent_id}",
     operation_id = "publish_agent",
     tag = "reputation",
-    params(("agent_id" = AgentName, Path, description = "The agent, percent-encoded")),
+    params(("agent_id" = AgentId, Path, description = "The agent, percent-encoded")),
     request_body = PublishRequest,
     responses((status = 200, description = "The new publication", body = PublishReply<'_>), ErrorReplies)
 )]
@@ -197,8 +193,8 @@ pub(crate) struct EraseReply {
     operation_id = "erase_agent",
     tag = "reputation",
     params(
-        ("agent_id" = AgentName, Path, description = "The agent, percent-encoded"),
-        ("confirm" = AgentName, Query, description = "The `agent_id` again, as a confirmation"),
+        ("agent_id" = AgentId, Path, description = "The agent, percent-encoded"),
+        ("confirm" = AgentId, Query, description = "The `agent_id` again, as a confirmation"),
     ),
     responses((status = 202, description = "The agent is being erased", body = EraseReply), ErrorReplies)
 )]

@@ -116,7 +116,7 @@ mod tests {
         for (origin, facts) in batch.records() {
             session.add_record(&origin, &facts.collect::<Vec<_>>(), |_| true);
         }
-        let stats = session.report().unwrap().performance.0.stats;
+        let stats = session.report().unwrap().performance.stats;
         assert_eq!((stats.total_tools, stats.prompts, stats.total_tokens), (u64::MAX, u64::MAX, u64::MAX));
     }
 

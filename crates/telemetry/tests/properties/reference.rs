@@ -240,7 +240,7 @@ proptest! {
                 prop_assert_eq!(sums.tools + sums.prompts + sums.requests, 0, "{}", session);
                 continue;
             };
-            let (stats, signals) = (&report.performance.0.stats, report.signals);
+            let (stats, signals) = (&report.performance.stats, report.signals);
             // Cost and times are rounded in a report, so they are read from the batch.
             let records = || batch.records().filter(|(origin, _)| origin.session == session);
             let times = || records().filter_map(|(origin, _)| origin.at).map(|at| at.nanos().unsigned_abs());

@@ -13,8 +13,14 @@ if sys.version_info >= (3, 11):
 else:
     from typing_extensions import NotRequired
 
+AgentKind: TypeAlias = Literal["claude-code", "codex", "gemini-cli", "qwen-code", "opencode", "copilot", "genai", "unknown"]
+"""A kind of agent."""
+
 AgentName: TypeAlias = str
 """Id of an agent: 1 to 200 characters without control characters, not `.` or `..`."""
+
+CostSource: TypeAlias = Literal["reported", "priced", "mixed", "none"]
+"""The source of costs."""
 
 ErrorCode: TypeAlias = Literal["bad_json", "validation_error", "auth_missing", "auth_format", "auth_invalid", "auth_revoked", "forbidden", "not_found", "method_not_allowed", "timeout", "conflict", "too_large", "unsupported_media_type", "rate_limited", "head_too_large", "internal", "overloaded", "store_unavailable", "clock"]
 """The machine-readable codes of errors."""
@@ -47,7 +53,7 @@ OrgName: TypeAlias = str
 Recommendation: TypeAlias = Literal["keep", "review", "doff"]
 """The recommendation for the masque."""
 
-ReferenceType: TypeAlias = str
+ReferenceType: TypeAlias = Literal["session", "transaction", "attestation", ""]
 """Kind of the thing that an event refers to: `session`, `transaction` or `attestation`; empty if it
 refers to nothing.
 """
@@ -69,6 +75,9 @@ SessionName: TypeAlias = str
 SignalSource: TypeAlias = Literal["sent", "derived", "mixed"]
 """The source of signals: `sent`, `derived` from telemetry, or `mixed`."""
 
+TelemetrySignal: TypeAlias = Literal["logs", "spans"]
+"""The OTLP signal of a record. Many agents report the same work twice, as log records and as spans."""
+
 Tier: TypeAlias = Literal["Unranked", "Bronze", "Silver", "Gold", "Elite"]
 """The name of a range of scores: 0–39, 40–69, 70–89, 90–100; `Unranked` without a score."""
 
@@ -82,8 +91,8 @@ TimeText: TypeAlias = str
 class AddAgentReply(TypedDict):
     """A known agent."""
 
-    agent_id: str
-    identity_id: str
+    agent_id: AgentName
+    identity_id: IdentityName
     """Identity of the agent: a UUIDv5 of its organization and id."""
 
 
@@ -92,20 +101,20 @@ class AddAgentRequest(TypedDict):
 
     agent_id: AgentName
 
-AgentBreakdown = TypedDict("AgentBreakdown", {"agent_id": "str", "from": "str", "to": "str", "evaluations": "int", "passed": "int", "gates": "list[GateCount]", "tools": "list[ToolRow]", "left_out": "int", "latency": "LatencyView", "days": "list[DayPoint]", "pass_rate": "NotRequired[float | None]"})
+AgentBreakdown = TypedDict("AgentBreakdown", {"agent_id": "AgentName", "from": "str", "to": "str", "evaluations": "int", "passed": "int", "gates": "list[GateCount]", "tools": "list[ToolRow]", "left_out": "int", "latency": "LatencyView", "days": "list[DayPoint]", "pass_rate": "NotRequired[float | None]"})
 """The failures and latencies of an agent over a range of days."""
 
 
 class AgentRow(TypedDict):
     """An agent in a list. Values without evidence are null."""
 
-    agent_id: str
+    agent_id: AgentName
     """Id of the agent."""
-    identity_id: str
+    identity_id: IdentityName
     """Identity of the agent: a UUIDv5 of its organization and id."""
-    first_seen: str
+    first_seen: TimeText
     """Time when the agent was first named."""
-    last_seen: str
+    last_seen: TimeText
     """Time when evidence of the agent was last accepted."""
     eval_count: int
     """Number of evaluations in the window."""
@@ -132,9 +141,9 @@ class AgentRow(TypedDict):
 class AgentStanding(TypedDict):
     """Everything known about an agent."""
 
-    agent_id: str
+    agent_id: AgentName
     """Id of the agent."""
-    identity_id: str
+    identity_id: IdentityName
     """Identity of the agent: a UUIDv5 of its organization and id."""
     public: bool
     """Whether the agent has a public page."""
@@ -148,9 +157,9 @@ class AgentStanding(TypedDict):
     """Latest runs."""
     sessions: list[Session]
     """Latest sessions."""
-    first_seen: NotRequired[str | None]
+    first_seen: NotRequired[TimeText | None]
     """Time when the agent was first named; null if the agent is unknown."""
-    last_seen: NotRequired[str | None]
+    last_seen: NotRequired[TimeText | None]
     """Time when evidence of the agent was last accepted; null if the agent is unknown."""
     metrics: NotRequired[MetricsSummary | None]
     """Metrics of the latest session, in short; null without a session."""
@@ -170,23 +179,27 @@ class Agents(TypedDict):
 class CompetitionReply(TypedDict):
     """The ranking of the agents that attempted a spec."""
 
-    spec_id: str
+    spec_id: RunName
     """Task that agents compete on."""
     ranking: list[RankedReply]
     """Every agent with its best run, best first."""
-    winner: NotRequired[str | None]
+    winner: NotRequired[AgentName | None]
     """First agent of the ranking, if its run completed."""
 
 
 class ComponentReply(TypedDict):
-    """One part of a score."""
+    """One part of a score. Points are in the unit of the score."""
 
     name: str
+    """Name of the part in its formula."""
     inputs: dict[str, Any]
     """Values that the part was computed from."""
     points: float
+    """Contribution of this part."""
     points_max: float
+    """Largest possible contribution."""
     points_lost: float
+    """Missing points: `points_max − points`."""
 
 
 class CreateKeyReply(TypedDict):
@@ -195,7 +208,7 @@ class CreateKeyReply(TypedDict):
     id: str
     key: str
     kind: KeyKind
-    org: str
+    org: OrgName
 
 
 class CreateKeyRequest(TypedDict):
@@ -314,7 +327,7 @@ class EventReply(TypedDict):
     """One evaluation."""
 
     id: str
-    agent_id: str
+    agent_id: AgentName
     passed: bool
     """Whether every gate passed."""
     gates: list[GateReport]
@@ -322,7 +335,7 @@ class EventReply(TypedDict):
     """Latency of the gates."""
     reputation_score: int
     """Reputation score of the agent right after this evaluation."""
-    created_at: str
+    created_at: TimeText
     """Time of the evaluation; if it was not sent, the time of acceptance."""
     latency_ms: NotRequired[float | None]
     """Latency of the agent, if it was sent."""
@@ -348,10 +361,13 @@ class ExplainReply(TypedDict):
     """The explanation of a score."""
 
     score: int
+    """Score from 0 to 1000."""
     formula_version: str
+    """Version of the formula."""
     components: list[ComponentReply]
     """Parts of the formula."""
     next: NextReply
+    """Scores after one more evaluation."""
 
 
 class FailingGate(TypedDict):
@@ -430,15 +446,15 @@ class IdentityEventReply(TypedDict):
     """A reputation event of an identity."""
 
     event_id: str
-    timestamp: str
-    identity_id: str
+    timestamp: TimeText
+    identity_id: IdentityName
     category: ReputationCategory
     event_type: str
     score_delta: float
     confidence: float
     reference_type: ReferenceType
     attributes: dict[str, str]
-    accepted_at: str
+    accepted_at: TimeText
     reference_id: NotRequired[str | None]
 
 
@@ -454,9 +470,9 @@ class IdentityEventsReply(TypedDict):
 class IdentityReply(TypedDict):
     """The reputation of an identity as of a time."""
 
-    identity_id: str
+    identity_id: IdentityName
     """Id of the identity."""
-    as_of: str
+    as_of: TimeText
     """Time of the scores."""
     overall_score: float
     """Weighted mean of the categories over 90 days."""
@@ -532,14 +548,14 @@ class KeyReply(TypedDict):
 
     id: str
     kind: KeyKind
-    org: str
+    org: OrgName
     last_four: str
     """Last four characters of the key."""
-    created_at: str
+    created_at: TimeText
     label: NotRequired[str | None]
-    last_used_at: NotRequired[str | None]
+    last_used_at: NotRequired[TimeText | None]
     """Time of the last use, to the minute."""
-    revoked_at: NotRequired[str | None]
+    revoked_at: NotRequired[TimeText | None]
 
 
 class KeysReply(TypedDict):
@@ -578,11 +594,17 @@ class MetricDefinition(TypedDict):
     """The definition of a metric."""
 
     name: str
+    """Name of the metric."""
     description: str
+    """What the metric measures."""
     method: str
+    """How the metric is computed."""
     threshold: float
+    """Lowest score that passes, unless the caller sets another threshold."""
     formula_version: str
+    """Version of the formula."""
     bands: list[MetricBand]
+    """Ranges of scores, best first."""
 
 
 class MetricSummary(TypedDict):
@@ -644,58 +666,98 @@ class Overview(TypedDict):
 class Performance(TypedDict):
     """The performance of a session."""
 
-    masque: str
-    """Masque of the agent, or `unknown`."""
     duration_min: int
     """Duration in whole minutes."""
     dimensions: PerformanceDimensions
+    """The dimensions of the performance."""
     composite: float
-    """Performance from 0 to 10, with one decimal."""
+    """Performance from 0 to 10, with one decimal: the weighted sum of the dimensions."""
     recommendation: Recommendation
+    """Recommendation for the masque."""
     stats: PerformanceStats
+    """The sums that the dimensions are computed from."""
+    masque: str
+    """Masque of the agent, or `unknown`."""
     session_id: str
+    """Id of the session."""
     agent_id: str
-    agent: str
+    """Id of the agent."""
+    agent: AgentKind
     """Kind of the agent, such as `claude-code`."""
     formula_version: str
+    """Version of the formula."""
     coverage: PerformanceCoverage
+    """Evidence that the session contained, and evidence that was missing."""
     signals: PerformanceSignals
-    ended_at: NotRequired[str | None]
-    started_at: NotRequired[str | None]
+    """Counts that the formula does not use."""
+    ended_at: NotRequired[TimeText | None]
+    """Time of the last event; null if no event has a time."""
+    started_at: NotRequired[TimeText | None]
+    """Time of the first event; null if no event has a time."""
 
 
 class PerformanceCoverage(TypedDict):
-    """Which of `tools`, `prompts`, `cost` and `tokens` the evidence contains."""
+    """Which of `tools`, `prompts`, `cost` and `tokens` the evidence contains. Without costs, for
+    example, the cost efficiency is 10.0 too.
+    """
 
     present: list[str]
+    """Kinds of evidence that the session contained."""
     missing: list[str]
+    """Kinds of evidence that were missing."""
     partial: list[str]
     """Present kinds that only some of the calls have."""
-    signal: str
-    """`logs` or `spans`."""
-    cost_source: str
-    """`reported`, `priced`, `mixed` or `none`."""
+    signal: TelemetrySignal
+    """OTLP signal that was scored."""
+    cost_source: CostSource
+    """Source of the costs."""
 
 
 class PerformanceDimensions(TypedDict):
     """The dimensions of the performance, each from 0 to 10 with one decimal."""
 
     quality: float
+    """Share of tool calls that succeeded."""
     autonomy: float
+    """Tool calls per prompt."""
     productivity: float
+    """Successful tool calls per minute."""
     token_efficiency: float
+    """Share of tokens read from the cache."""
     cost_efficiency: float
+    """Low cost per successful tool call."""
+
+
+class PerformanceScore(TypedDict):
+    """The score of a session and its parts."""
+
+    duration_min: int
+    """Duration in whole minutes."""
+    dimensions: PerformanceDimensions
+    """The dimensions of the performance."""
+    composite: float
+    """Performance from 0 to 10, with one decimal: the weighted sum of the dimensions."""
+    recommendation: Recommendation
+    """Recommendation for the masque."""
+    stats: PerformanceStats
+    """The sums that the dimensions are computed from."""
 
 
 class PerformanceSignals(TypedDict):
-    """Other counts."""
+    """Other counts, which the formula does not use."""
 
     api_errors: int
+    """Number of model calls that failed."""
     accepts: int
+    """Number of tool calls that were allowed."""
     rejects: int
+    """Number of tool calls that were rejected."""
     rejects_by_user: int
+    """Number of tool calls that the user rejected."""
     compactions: int
+    """Number of times the agent shortened the conversation."""
     refusals: int
+    """Number of times the model refused to answer."""
     feedback: NotRequired[int | None]
     """Latest rating by the user: -1, 0 or 1."""
 
@@ -706,17 +768,23 @@ class PerformanceStats(TypedDict):
     total_cost: float
     """Cost in dollars, with two decimals."""
     total_tools: int
+    """Number of tool calls that ran."""
     tools_ok: int
+    """Number of tool calls that succeeded."""
     tool_success_pct: int
+    """Share of tool calls that succeeded, in whole percent."""
     prompts: int
+    """Number of user prompts."""
     total_tokens: int
+    """Number of tokens, each counted once."""
     cache_tokens: int
+    """Number of tokens that were read from the cache."""
 
 
 class PointReply(TypedDict):
     """One step of a history."""
 
-    at: str
+    at: TimeText
     """Start of the step."""
     score: int
     """Score after the last evaluation of the step."""
@@ -727,7 +795,7 @@ class PointReply(TypedDict):
 class PublishReply(TypedDict):
     """The publication of an agent."""
 
-    agent_id: str
+    agent_id: AgentName
     public: bool
     slug: NotRequired[str | None]
 
@@ -746,9 +814,9 @@ class RankedReply(TypedDict):
 
     rank: int
     """Rank of the agent, from 1."""
-    agent_id: str
+    agent_id: AgentName
     """Id of the agent."""
-    run_id: str
+    run_id: RunName
     """Id of its best run."""
     tier: Tier
     """Name of the score's range."""
@@ -769,7 +837,7 @@ class ReadyReply(TypedDict):
 
     status: str
     """Always `ready`."""
-    standstill: NotRequired[str | None]
+    standstill: NotRequired[TimeText | None]
     """Only while the system clock shows an earlier time than already stored evidence, because it
     was ahead or is late: the time that all new evidence gets. After five minutes new evidence gets
     the time of the clock again.
@@ -779,7 +847,7 @@ class ReadyReply(TypedDict):
 class RecordReply(TypedDict):
     """The reputation of an agent."""
 
-    agent_id: str
+    agent_id: AgentName
     """Id of the agent."""
     score: int
     """Score from 0 to 1000."""
@@ -830,6 +898,7 @@ class ReputationEventRequest(TypedDict):
     timestamp: Moment
     """Time of the event: at most three years in the past and one day in the future."""
     category: ReputationCategory
+    """Category of the event."""
     event_type: str
     """Kind of the event, such as `task_completed`."""
     score_delta: float
@@ -837,6 +906,7 @@ class ReputationEventRequest(TypedDict):
     agent_id: NotRequired[AgentName | None]
     """The agent. Required unless `identity_id` is given."""
     attributes: NotRequired[dict[str, str] | None]
+    """Other data to store with the event."""
     confidence: NotRequired[float | None]
     """How sure the sender is, from 0 to 1; default: 1. It is stored and returned, but does not
     change scores.
@@ -844,7 +914,9 @@ class ReputationEventRequest(TypedDict):
     identity_id: NotRequired[IdentityName | None]
     """Identity of the agent. Required unless `agent_id` is given."""
     reference_id: NotRequired[str | None]
+    """Id of the thing that the event refers to."""
     reference_type: NotRequired[ReferenceType | None]
+    """Kind of the thing that the event refers to."""
 
 
 class ReputationEventsReply(TypedDict):
@@ -869,6 +941,7 @@ class ReputationReply(TypedDict):
     score: int
     """Score from 0 to 1000."""
     lifecycle: Lifecycle
+    """How settled the score is."""
     eval_count: int
     """Number of evaluations in the window, at most 500."""
 
@@ -876,37 +949,46 @@ class ReputationReply(TypedDict):
 class ReputationUpdate(TypedDict):
     """The reputation of an agent after the batch."""
 
-    agent_id: str
     score: int
+    """Score from 0 to 1000."""
     lifecycle: Lifecycle
+    """How settled the score is."""
     eval_count: int
+    """Number of evaluations in the window, at most 500."""
+    agent_id: AgentName
+    """Id of the agent."""
 
 
 class RunAxes(TypedDict):
     """The axes of a score, each from 0 to 100."""
 
     completion: int
+    """Whether the run finished."""
     error_rate: int
+    """Share of stages that passed at the first attempt."""
     latency: int
+    """Duration, compared with the baseline."""
     resource_efficiency: int
+    """Share of memory and CPU that it did not use."""
 
 
 class RunBaseline(TypedDict):
     """The baseline of the wall time."""
 
     runs: int
+    """Number of compared runs."""
     p50_ms: NotRequired[float | None]
-    """Median wall time of the compared runs; null without such runs."""
+    """Median wall time of the compared runs, in milliseconds; null without such runs."""
 
 
 class RunReply(TypedDict):
     """A run with everything known about it."""
 
-    run_id: str
+    run_id: RunName
     """Id of the run."""
-    agent_id: str
+    agent_id: AgentName
     """Id of the agent."""
-    workspace: str
+    workspace: RunName
     """Workspace of the run, whose runs are compared with each other."""
     tier: Tier
     """Name of the score's range."""
@@ -918,13 +1000,13 @@ class RunReply(TypedDict):
     """Parts of the request that do not count: invalid values, which count as absent, and unknown
     fields.
     """
-    scored_at: str
+    scored_at: TimeText
     """Time when the run was scored."""
     outcome: RunOutcome
     """Outcome of the run."""
     resources: RunResources
     """Resource usage of the run."""
-    finished_at: str
+    finished_at: TimeText
     """End of the run."""
     axes: NotRequired[RunAxes | None]
     """Parts of the score."""
@@ -932,7 +1014,7 @@ class RunReply(TypedDict):
     """Baseline that the wall time was compared with."""
     score: NotRequired[int | None]
     """Score from 0 to 100; null after an internal error."""
-    spec_id: NotRequired[str | None]
+    spec_id: NotRequired[RunName | None]
     """Task that agents compete on."""
     attributes: NotRequired[dict[str, Any] | None]
     """Other data that was sent with the run."""
@@ -942,7 +1024,7 @@ class RunReply(TypedDict):
     """Pull request with the work of the run."""
     stages: NotRequired[list[RunStage] | None]
     """Stages of the run, as they were sent."""
-    started_at: NotRequired[str | None]
+    started_at: NotRequired[TimeText | None]
     """Start of the run."""
     wall_ms: NotRequired[int | None]
     """Wall time of the run, in milliseconds."""
@@ -978,17 +1060,24 @@ class RunResources(TypedDict):
     """The known resource usage of a run."""
 
     cpu_periods: NotRequired[int | None]
+    """Scheduler periods in which the run was runnable."""
     cpu_throttled_ms: NotRequired[int | None]
+    """Throttled time in milliseconds."""
     cpu_throttled_periods: NotRequired[int | None]
+    """Scheduler periods in which it was throttled."""
     memory_limit_bytes: NotRequired[int | None]
+    """Memory limit."""
     memory_peak_bytes: NotRequired[int | None]
+    """Peak memory."""
 
 
 class RunStage(TypedDict):
     """A stage of a run."""
 
     name: str
+    """Name of the stage, for people."""
     passed: bool
+    """Whether the stage passed."""
     attempts: NotRequired[int | None]
     """Number of attempts; default: 1."""
 
@@ -1005,7 +1094,7 @@ class RunsReply(TypedDict):
 class ScoreChange(TypedDict):
     """The change of an agent's score on a day, with its cause."""
 
-    agent_id: str
+    agent_id: AgentName
     """Id of the agent."""
     change: int
     """Change of the score, in points."""
@@ -1026,11 +1115,11 @@ class ScoreChange(TypedDict):
 class ScoreReply(TypedDict):
     """The scorecard of a run."""
 
-    run_id: str
+    run_id: RunName
     """Id of the run."""
-    agent_id: str
+    agent_id: AgentName
     """Id of the agent."""
-    workspace: str
+    workspace: RunName
     """Workspace of the run, whose runs are compared with each other."""
     tier: Tier
     """Name of the score's range."""
@@ -1042,7 +1131,7 @@ class ScoreReply(TypedDict):
     """Parts of the request that do not count: invalid values, which count as absent, and unknown
     fields.
     """
-    scored_at: str
+    scored_at: TimeText
     """Time when the run was scored."""
     axes: NotRequired[RunAxes | None]
     """Parts of the score."""
@@ -1050,43 +1139,43 @@ class ScoreReply(TypedDict):
     """Baseline that the wall time was compared with."""
     score: NotRequired[int | None]
     """Score from 0 to 100; null after an internal error."""
-    spec_id: NotRequired[str | None]
+    spec_id: NotRequired[RunName | None]
     """Task that agents compete on."""
 
 
 class Session(TypedDict):
     """A session."""
 
-    session_id: str
+    session_id: SessionName
     """Id of the session."""
-    agent_id: str
+    agent_id: AgentName
     """Id of the agent."""
     open: bool
     """Whether the session may still receive records."""
-    last_seen: str
+    last_seen: TimeText
     """Time when data of the session last arrived."""
     metrics: MetricsSummary
     """Metrics of the traces, in short."""
     trace_count: int
     """Number of traces."""
-    closed_at: NotRequired[str | None]
+    closed_at: NotRequired[TimeText | None]
     """Time when the session was closed; null while it is open."""
-    ended_at: NotRequired[str | None]
+    ended_at: NotRequired[TimeText | None]
     """Time of the last event; null if no event has a time."""
     performance: NotRequired[Performance | None]
     """Performance of the session; null if there is nothing to score, for example if only signals
     were sent.
     """
-    started_at: NotRequired[str | None]
+    started_at: NotRequired[TimeText | None]
     """Time of the first event; null if no event has a time."""
 
 
 class SessionBrief(TypedDict):
     """A session in short."""
 
-    session_id: str
+    session_id: SessionName
     """Id of the session."""
-    started_at: str
+    started_at: TimeText
     """Start of the session."""
     open: bool
     """Whether the session may still receive records."""
@@ -1099,13 +1188,13 @@ class SessionBrief(TypedDict):
 class SessionDetail(TypedDict):
     """A session with its traces."""
 
-    session_id: str
+    session_id: SessionName
     """Id of the session."""
-    agent_id: str
+    agent_id: AgentName
     """Id of the agent."""
     open: bool
     """Whether the session may still receive records."""
-    last_seen: str
+    last_seen: TimeText
     """Time when data of the session last arrived."""
     metrics: MetricsSummary
     """Metrics of the traces, in short."""
@@ -1113,15 +1202,15 @@ class SessionDetail(TypedDict):
     """Number of traces."""
     traces: list[SessionTrace]
     """Traces of the session."""
-    closed_at: NotRequired[str | None]
+    closed_at: NotRequired[TimeText | None]
     """Time when the session was closed; null while it is open."""
-    ended_at: NotRequired[str | None]
+    ended_at: NotRequired[TimeText | None]
     """Time of the last event; null if no event has a time."""
     performance: NotRequired[Performance | None]
     """Performance of the session; null if there is nothing to score, for example if only signals
     were sent.
     """
-    started_at: NotRequired[str | None]
+    started_at: NotRequired[TimeText | None]
     """Time of the first event; null if no event has a time."""
 
 
@@ -1170,14 +1259,21 @@ class SessionMetric(TypedDict):
     """A metric of a session."""
 
     name: str
+    """Name of the metric."""
     score: float
     """Score from 0 to 1, with four decimals."""
     reason: str
+    """The result in one sentence."""
     threshold: float
+    """Lowest score that passes."""
     passed: bool
+    """Whether the score reaches the threshold."""
     band: str
+    """Name of the score's range."""
     evaluable: bool
+    """Whether any trace could be evaluated; if not, the score is 1, and a client can ignore it."""
     formula_version: str
+    """Version of the formula."""
     metadata: dict[str, Any]
     """Details of the computation: the number of traces and of evaluated traces, and, if any were
     evaluated, the weights, the risks of each trace with the `source` of its signals, and how the
@@ -1189,21 +1285,23 @@ class SessionMetrics(TypedDict):
     """Both metrics of a session."""
 
     agent_reliability: SessionMetric
+    """Reliability: the worst moments."""
     agent_consistency: SessionMetric
+    """Consistency: the spread."""
 
 
 class SessionRecord(TypedDict):
     """A record of a session."""
 
-    signal: str
+    signal: TelemetrySignal
     """`logs` or `spans`."""
-    agent: str
+    agent: AgentKind
     """Kind of the agent that sent the record, such as `claude-code`."""
     facts: list[SessionFact]
     """Facts of the record."""
-    at: NotRequired[str | None]
+    at: NotRequired[TimeText | None]
     """Time of the record. For a span: its start."""
-    until: NotRequired[str | None]
+    until: NotRequired[TimeText | None]
     """End of a span."""
 
 
@@ -1216,7 +1314,7 @@ class SessionTrace(TypedDict):
     """Known signals by name."""
     source: NotRequired[SignalSource | None]
     """Whether the signals were sent, or derived from telemetry."""
-    started_at: NotRequired[str | None]
+    started_at: NotRequired[TimeText | None]
     """Start of the trace."""
 
 
@@ -1628,7 +1726,7 @@ class Client(Http):
 
     def list_identity_events(
         self,
-        identity_id: str,
+        identity_id: IdentityName,
         *,
         limit: int | None = None,
         cursor: str | None = None,
@@ -1650,7 +1748,7 @@ class Client(Http):
 
     def iter_identity_events(
         self,
-        identity_id: str,
+        identity_id: IdentityName,
         *,
         page_size: int | None = None,
         timeout: float | None = None,
@@ -1670,7 +1768,7 @@ class Client(Http):
 
     def get_identity_reputation(
         self,
-        identity_id: str,
+        identity_id: IdentityName,
         *,
         as_of: TimeText | None = None,
         timeout: float | None = None,
@@ -2612,7 +2710,7 @@ class AsyncClient(AsyncHttp):
 
     async def list_identity_events(
         self,
-        identity_id: str,
+        identity_id: IdentityName,
         *,
         limit: int | None = None,
         cursor: str | None = None,
@@ -2634,7 +2732,7 @@ class AsyncClient(AsyncHttp):
 
     def iter_identity_events(
         self,
-        identity_id: str,
+        identity_id: IdentityName,
         *,
         page_size: int | None = None,
         timeout: float | None = None,
@@ -2654,7 +2752,7 @@ class AsyncClient(AsyncHttp):
 
     async def get_identity_reputation(
         self,
-        identity_id: str,
+        identity_id: IdentityName,
         *,
         as_of: TimeText | None = None,
         timeout: float | None = None,

@@ -73,7 +73,6 @@ pub(crate) struct GateReport<'a> {
     /// Whether the gate passed. A skipped gate passes.
     passed: bool,
     /// Latency of the gate.
-    #[schema(value_type = f64, minimum = 0, maximum = 60000)]
     latency_ms: Micros,
     /// Reason for a failure or a skip.
     #[serde(borrow, skip_serializing_if = "Option::is_none")]

@@ -8,7 +8,6 @@ use hyper::StatusCode;
 use renown_core::ids::SpecId;
 use renown_view::runs::Competition;
 
-use super::shapes::RunName;
 use crate::api::Api;
 use crate::error::ApiError;
 use crate::keys::Caller;
@@ -24,7 +23,7 @@ use crate::routes::paths::{Segment, segment};
     path = "/v1/specs/{spec_id}/competition",
     operation_id = "get_competition",
     tag = "runs",
-    params(("spec_id" = RunName, Path, description = "The spec, percent-encoded")),
+    params(("spec_id" = SpecId, Path, description = "The spec, percent-encoded")),
     responses((status = 200, description = "The ranking", body = Competition<'_>), ErrorReplies)
 )]
 pub(crate) async fn ranking(

@@ -1,26 +1,29 @@
 //! The request body of a run, for the OpenAPI document.
 
-use renown_view::runs::{OutcomeName, ResourcesShape, StageShape};
+use renown_core::ids::{AgentId, RunId, SpecId, Workspace};
+use renown_core::schema::Moment;
+use renown_core::scorecard::{Resources, RunOutcome, RunStage};
 use utoipa::ToSchema;
-
-use crate::routes::shapes::{AgentName, Moment};
 
 /// A finished run.
 #[derive(ToSchema)]
-#[expect(dead_code, reason = "only its shape is read, for the document")]
+#[expect(
+    dead_code,
+    reason = "`Submission` reads each field by hand, so that an invalid one counts as absent; it has no derived schema"
+)]
 pub(crate) struct RunRequest {
-    agent_id: AgentName,
-    outcome: OutcomeName,
+    agent_id: AgentId,
+    outcome: RunOutcome,
     /// Id of the run; default: `run_` and a ULID. A repeated id returns the first scorecard.
-    run_id: Option<RunName>,
+    run_id: Option<RunId>,
     /// Workspace, whose runs are compared with each other; default: `default`.
-    workspace: Option<RunName>,
+    workspace: Option<Workspace>,
     /// Task that agents compete on.
-    spec_id: Option<RunName>,
-    stages: Option<Vec<StageShape>>,
+    spec_id: Option<SpecId>,
+    stages: Option<Vec<RunStage<'static>>>,
     /// Wall time of the run, in milliseconds.
     wall_ms: Option<u64>,
-    resources: Option<ResourcesShape>,
+    resources: Option<Resources>,
     started_at: Option<Moment>,
     /// End of the run; default: the time of acceptance.
     finished_at: Option<Moment>,
@@ -33,13 +36,3 @@ pub(crate) struct RunRequest {
     /// Any other data to store with the run, up to 64 KiB.
     attributes: Option<serde_json::Map<String, serde_json::Value>>,
 }
-
-/// 1 to 200 characters without control characters, not `.` or `..`.
-#[derive(ToSchema)]
-#[expect(dead_code, reason = "only its shape is read, for the document")]
-#[schema(
-    min_length = 1,
-    max_length = 200,
-    pattern = r"^([^.\x00-\x1f\x7f-\x9f]|\.[^.\x00-\x1f\x7f-\x9f]|\.\.[^\x00-\x1f\x7f-\x9f])[^\x00-\x1f\x7f-\x9f]*$"
-)]
-pub(crate) struct RunName(String);

@@ -5,14 +5,14 @@ use std::sync::Arc;
 use axum::extract::{Extension, State};
 use axum::response::Response;
 use hyper::StatusCode;
+use renown_core::ids::SessionId;
 use renown_core::json;
-use renown_core::session_metrics::{Definition, SignalWeights, Thresholds, registry};
+use renown_core::session_metrics::{Definition, Metrics, SignalWeights, Thresholds, registry};
 use renown_view::sessions::session_of;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use utoipa::ToSchema;
 
-use super::shapes::{MetricDefinition, MetricsReply, SessionName};
 use crate::api::Api;
 use crate::error::ApiError;
 use crate::keys::Caller;
@@ -31,13 +31,13 @@ use crate::routes::paths::Segment;
     operation_id = "get_session_metrics",
     tag = "sessions",
     params(
-        ("session_id" = SessionName, Path, description = "The session, percent-encoded"),
+        ("session_id" = SessionId, Path, description = "The session, percent-encoded"),
         ("signal_weights" = Option<String>, Query, format = "signal-weights",
             description = "A JSON object with weights from 0 to 10 for any of `confidence`, `loop_detection`, `tool_correctness`, `coherence`"),
         ("thresholds" = Option<String>, Query, format = "thresholds",
             description = "A JSON object with the score from 0 to 1 at which `agent_reliability` or `agent_consistency` passes"),
     ),
-    responses((status = 200, description = "Both metrics", body = MetricsReply), ErrorReplies)
+    responses((status = 200, description = "Both metrics", body = Metrics), ErrorReplies)
 )]
 pub(crate) async fn of_session(
     State(api): State<Arc<Api>>,
@@ -61,7 +61,6 @@ fn parameter<T: DeserializeOwned>(query: &Query, name: &str) -> Result<Option<T>
 /// All session metrics.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct RegistryReply {
-    #[schema(value_type = Vec<MetricDefinition>)]
     data: Vec<Definition>,
     /// Always null: there is one page.
     next_cursor: Option<String>,
