@@ -60,15 +60,6 @@ pub struct PublicationChange {
     pub spare: Option<Slug>,
 }
 
-impl PublicationChange {
-    /// Returns a publication with this change.
-    pub(crate) fn of(&self, known: &Publication) -> Publication {
-        let public = self.public.unwrap_or(known.public);
-        let slug = self.slug.clone().or_else(|| known.slug.clone());
-        Publication { public, slug: slug.or_else(|| self.spare.clone().filter(|_| public)) }
-    }
-}
-
 /// Whether an agent is public, and under which slug.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Publication {

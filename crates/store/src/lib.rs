@@ -34,6 +34,7 @@ mod clock;
 pub mod days;
 mod error;
 mod evidence;
+mod fold;
 pub mod history;
 mod holder;
 mod identities;

@@ -149,12 +149,6 @@ impl Run {
         self.report.wall_ms.filter(|_| self.report.outcome == RunOutcome::Completed)
     }
 
-    /// Returns whether the other run can be in the baseline of this one: it ended earlier, or at the same time and
-    /// was accepted earlier.
-    pub(crate) fn is_after(&self, other: &Self) -> bool {
-        (other.finished_at, other.position) < (self.finished_at, self.position)
-    }
-
     fn contender(&self) -> Contender {
         let scored =
             self.scored.as_ref().map(|scored| (scored.score, scored.axes.completion, scored.axes.error_rate));

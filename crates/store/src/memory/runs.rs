@@ -3,42 +3,30 @@
 use std::collections::BTreeMap;
 
 use renown_core::ids::{OrgId, RunId, SpecId};
-use renown_core::scorecard::DEFAULT_WORKSPACE;
 use renown_core::time::Timestamp;
 
 use super::{Memory, State, answer};
 use crate::Reply;
 use crate::error::StoreError;
+use crate::fold::agents::Mention;
+use crate::fold::runs::{self as fold, RunChange, RunRow};
 use crate::request_keys::kept::Kept;
 use crate::request_keys::{Accepted, RequestKey};
-use crate::runs::{
-    NewRun, Run, RunQuery, RunScore, RunStore, Runs, SpecSummary, SpecSums, Specs, Submitted, baseline,
-    ranked,
-};
+use crate::runs::{NewRun, Run, RunQuery, RunStore, Runs, SpecSummary, SpecSums, Specs, Submitted, ranked};
 
 impl State {
-    /// Scores a run and adds it, unless its id is known.
     fn submit(&mut self, org: &OrgId, new: NewRun, now: Timestamp) -> Result<Submitted, StoreError> {
-        let first =
-            self.runs.iter().find(|(o, run)| o == org && run.id == new.id).map(|(_, run)| run.clone());
-        Ok(match first {
-            Some(first) if first.digest == new.digest => Submitted::Repeated(Box::new(first)),
-            Some(_) => Submitted::Conflict,
-            None => {
-                let default = DEFAULT_WORKSPACE.parse().map_err(|_| StoreError::Closed)?;
-                let mut run = Run::accepted(new, self.next_position(), now, default);
-                let of_workspace = self.runs.iter().filter(|(o, _)| o == org).map(|(_, other)| other);
-                let mut before: Vec<&Run> = of_workspace
-                    .filter(|other| other.workspace == run.workspace && run.is_after(other))
-                    .collect();
-                before.sort_by_key(|other| std::cmp::Reverse((other.finished_at, other.position)));
-                let baseline = baseline(before.into_iter().filter_map(Run::baseline_wall));
-                run.scored = RunScore::of(run.report, baseline);
-                self.touch_agent(org, &run.agent, now);
-                self.runs.push((org.clone(), run.clone()));
-                Submitted::New(Box::new(run))
-            }
-        })
+        let of_org = || self.runs.iter().filter(|(o, _)| o == org).map(|(_, run)| run);
+        let unscored = match fold::submit(of_org().find(|run| run.id == new.id).cloned(), new, now)? {
+            RunChange::New(unscored) => *unscored,
+            RunChange::Known(known) => return Ok(known),
+        };
+        let walls = unscored.baseline_query().select(of_org());
+        let RunRow { mut run, .. } = unscored.score(walls);
+        run.position = self.next_position();
+        self.name_agent(org, &run.agent, Mention::Work, now);
+        self.runs.push((org.clone(), run.clone()));
+        Ok(Submitted::New(Box::new(run)))
     }
 }
 
@@ -49,17 +37,11 @@ impl RunStore for Memory {
         new: NewRun,
         request_key: Option<RequestKey>,
     ) -> Reply<'a, Accepted<Submitted>> {
-        let (mut state, now) = match self.begin_write() {
-            Ok(begin_write) => begin_write,
-            Err(error) => return answer(Err(error)),
-        };
-        answer(state.check_org(org).and_then(|()| {
-            state.once(request_key, now, |state| {
-                let submitted = state.submit(org, new, now)?;
-                let kept = Kept::run(&submitted);
-                Ok((submitted, kept))
-            })
-        }))
+        self.write_once(org, request_key, |state, now| {
+            let submitted = state.submit(org, new, now)?;
+            let kept = Kept::run(&submitted);
+            Ok((submitted, kept))
+        })
     }
 
     fn run<'a>(&'a self, org: &OrgId, id: &RunId) -> Reply<'a, Option<Run>> {

@@ -18,12 +18,10 @@ use super::rows::{damaged, nanos, text, time};
 use crate::Reply;
 use crate::error::StoreError;
 use crate::evidence::Position;
+pub(super) use crate::fold::identities::LEVELS_NS;
 use crate::identities::{IdentityStore, NewReputationEvent, Recorded, ReputationEvent, ReputationEvents};
 use crate::query::TimeCursor;
 use crate::request_keys::{Accepted, RequestKey};
-
-/// The length of the spans of each level in nanoseconds: minutes, hours, days.
-pub(super) const LEVELS_NS: [i64; 3] = [60_000_000_000, 3_600_000_000_000, 86_400_000_000_000];
 
 /// A part of a span of time.
 #[derive(Clone, Debug, PartialEq, Eq)]

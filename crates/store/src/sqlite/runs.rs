@@ -1,8 +1,7 @@
 //! Reads rows of runs, and implements [`RunStore`].
 
-use renown_core::ids::{OrgId, RunId, SpecId, Workspace};
+use renown_core::ids::{OrgId, RunId, SpecId};
 use renown_core::scorecard::{Axes, BASELINE_RUNS, Baseline, Report, Resources, RunOutcome, Stages};
-use renown_core::time::Timestamp;
 use renown_core::units::Whole;
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
@@ -13,8 +12,9 @@ use super::rows::{damaged, nanos, text, time};
 use crate::Reply;
 use crate::error::StoreError;
 use crate::evidence::Position;
+use crate::fold::runs::BaselineQuery;
 use crate::request_keys::{Accepted, RequestKey};
-use crate::runs::{NewRun, Run, RunQuery, RunScore, RunStore, Runs, SpecSums, Specs, Submitted, baseline};
+use crate::runs::{NewRun, Run, RunQuery, RunScore, RunStore, Runs, SpecSums, Specs, Submitted};
 
 /// The columns of a [`Run`], in the order in which [`run`] reads them. Runs of erased agents are not seen.
 pub(super) const RUN: &str = "SELECT r.run, r.run_id, a.name, r.workspace, r.spec_id, r.outcome, r.stages, r.wall_ms, \
@@ -198,23 +198,23 @@ pub(super) fn specs(
     }
 }
 
-/// Returns the baseline of a new run that ends at a time: the latest runs that ended no later.
-pub(super) fn baseline_at(
+/// Returns the wall times of the latest runs that a new run is compared with, the latest finished first.
+pub(super) fn baseline_walls(
     connection: &Connection,
     org: OrgKey,
-    workspace: &Workspace,
-    finished_at: Timestamp,
-) -> Result<Baseline, StoreError> {
+    query: &BaselineQuery<'_>,
+) -> Result<Vec<Whole>, StoreError> {
     let mut select = connection.prepare_cached(
         "SELECT wall_ms FROM agent_run_scores WHERE org = ?1 AND workspace = ?2 AND outcome = 'completed' \
          AND wall_ms IS NOT NULL AND finished_ns <= ?3 ORDER BY finished_ns DESC, run DESC LIMIT ?4",
     )?;
+    let BaselineQuery { workspace, finished_at } = query;
     let mut rows = select.query(params![org, workspace.as_str(), finished_at.nanos(), BASELINE_RUNS])?;
     let mut latest_first = Vec::new();
     while let Some(row) = rows.next()? {
         latest_first.push(whole_of(row.get(0)?)?);
     }
-    Ok(baseline(latest_first))
+    Ok(latest_first)
 }
 
 impl RunStore for Sqlite {

@@ -7,6 +7,9 @@
 //!   organization never read rows of another one.
 //! - `previous` chains the evaluations of an agent. An index over (agent, seq) would do the same, but almost every
 //!   evaluation would change a page of it. The chain costs nothing to write and one lookup per step to read.
+//! - `evaluations.score` and `evaluations.evaluations` are the agent's standing after an evaluation. They are derived
+//!   (`crate::fold::evaluations`), and stored because a list would otherwise read a window per row. `renown verify`
+//!   computes them again.
 //! - Agents are listed by when they were last seen. An index over that time would change with every evaluation. The
 //!   index over the minute changes once per minute, and the agents of one minute are sorted when they are read.
 //! - Runs and reputation events are ordered by exact times, so their times are in nanoseconds. All others are in

@@ -9,9 +9,9 @@ use renown_telemetry::ledger::Session;
 use rusqlite::params;
 
 use super::Transaction;
-use super::identities::Changes;
 use crate::error::StoreError;
 use crate::evidence::Position;
+use crate::fold::identities::SumChanges;
 use crate::query::rank;
 use crate::runs::RunScore;
 use crate::sqlite::agents::AgentState;
@@ -152,7 +152,7 @@ impl Transaction<'_> {
         let mut select =
             self.connection.prepare("SELECT identity, at_ns, category, delta FROM reputation_events")?;
         let mut found = select.query([])?;
-        let mut changes = Changes::default();
+        let mut changes = SumChanges::default();
         while let Some(row) = found.next()? {
             let delta = identities::delta(row, 3)?;
             changes.add(row.get(0)?, row.get(1)?, identities::category(row, 2)?, EventPart::of(delta));
@@ -187,7 +187,7 @@ impl Transaction<'_> {
         let key = (self.orgs.get(org)?, id.parse().map_err(rows::damaged("a session id"))?);
         self.sessions.remove(&key);
         if let Some(mut cached) = self.load_session(&key)?
-            && !cached.is_open
+            && !cached.state.is_open
         {
             self.write_session_event(org, &mut cached)?;
         }
