@@ -35,6 +35,7 @@ pub mod days;
 mod error;
 mod evidence;
 mod fold;
+mod group;
 pub mod history;
 mod holder;
 mod identities;

@@ -54,19 +54,17 @@ use crate::error::StoreError;
 use crate::evidence::{EvaluationOutcome, NewEvaluation, Position, StoredEvaluation};
 use crate::fold::agents::{AgentChange, Mention, named};
 use crate::fold::evaluations::{self, Acceptance, EvaluationChange};
+use crate::group::GROUP_MAX;
 use crate::request_keys::kept::Kept;
 use crate::request_keys::{Accepted, RequestKey};
 use crate::sessions::Closed;
 
 /// Maximum number of agents that the writer caches between two transactions. Each takes 2 KB with a full window,
 /// else less than 1 KB.
-const AGENTS_MAX: usize = 8192;
+const AGENTS_MAX: usize = 4 * GROUP_MAX;
 
 /// About how many old request keys one transaction deletes, so that no write waits long.
 const FORGOTTEN_AT_ONCE: i64 = 1000;
-
-/// Maximum number of evaluations in one transaction. The last batch is added as a whole, even if it exceeds this.
-pub(super) const TRANSACTION_MAX: usize = AGENTS_MAX / 4;
 
 /// The statements and the state of the writer. There is one value for all transactions, one after the other.
 pub(super) struct Transaction<'c> {
