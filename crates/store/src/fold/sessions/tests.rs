@@ -1,3 +1,5 @@
+//! Sessions: what arrives, when they are over, and what they become.
+
 use renown_core::identity::Category;
 use renown_telemetry::dialect::Agent;
 use renown_telemetry::facts::{Fact, Signal, Sourced};

@@ -1,3 +1,5 @@
+//! Does the writer sleep when nothing is left to do, and does a write that panics change nothing?
+
 use renown_core::ids::OrgId;
 use renown_core::time::Timestamp;
 use renown_core::units::Micros;

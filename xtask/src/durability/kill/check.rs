@@ -1,0 +1,118 @@
+//! What has to be in the store after a kill.
+
+use std::collections::HashMap;
+use std::net::SocketAddr;
+use std::path::Path;
+use std::sync::{Mutex, MutexGuard};
+
+use anyhow::{Context, Result, anyhow, ensure};
+use renown_core::ids::OrgId;
+use renown_store::sqlite::Reader;
+use serde_json::Value;
+
+use super::client::{BATCH, Client, Doomed, Kind, RECORDS, Replaced};
+use crate::load::{fetch, get};
+
+fn lock(client: &Mutex<Client>) -> Result<MutexGuard<'_, Client>> {
+    client.lock().map_err(|_| anyhow!("a client panicked"))
+}
+
+/// Asks a server that has just started for what was replaced: the settings and the publications.
+pub(super) fn settings(address: SocketAddr, key: &str, clients: &[Mutex<Client>]) -> Result<()> {
+    for client in clients {
+        let client = lock(client)?;
+        let publication = format!("/v1/agents/{}", client.agent());
+        for (path, field, expected) in
+            [("/v1/settings", "latency_source", &client.latency_source), (&publication, "slug", &client.slug)]
+        {
+            let Replaced { acknowledged: Some(acknowledged), in_flight } = expected else { continue };
+            let shown: Value = serde_json::from_slice(&fetch(address, &get(path, key), 200)?)?;
+            let found = shown.get(field).and_then(Value::as_str);
+            let is_expected =
+                found == Some(acknowledged) || (found.is_some() && found == in_flight.as_deref());
+            ensure!(is_expected, "{path}: {field} is {found:?}, expected {acknowledged:?} or {in_flight:?}");
+        }
+    }
+    Ok(())
+}
+
+/// Checks that every acknowledged write is in the file once, that no erased agent is, that nothing is stored twice, and
+/// that every score equals a replay. Returns the number of evaluations, runs and reputation events.
+pub(super) fn evidence(data: &Path, clients: &[Mutex<Client>]) -> Result<usize> {
+    let store = Reader::open(data)?;
+    let verified = store.verify(&mut |_, _| {})?.map_err(|difference| anyhow!("{difference}"))?;
+    let org: OrgId = renown_store::DEFAULT_ORG.parse()?;
+    let mut kept: Vec<(String, String)> = Vec::new();
+    store.each_evaluation(&org, &mut |evaluation| {
+        kept.push((evaluation.id.to_string(), evaluation.agent.to_string()));
+        true
+    })?;
+    store.each_run(&org, &mut |run| {
+        kept.push((run.id.to_string(), run.agent.to_string()));
+        true
+    })?;
+    store.each_reputation_event(&org, &mut |event| {
+        kept.push((event.event.event_id.to_string(), String::new()));
+        true
+    })?;
+    let replayed = verified.evaluations + verified.runs + verified.events;
+    ensure!(replayed == kept.len() as u64, "the replay saw {replayed} of {}", kept.len());
+    let mut counts: HashMap<&str, usize> = HashMap::new();
+    for (id, _) in &kept {
+        *counts.entry(id).or_default() += 1;
+    }
+    let twice: Vec<_> = counts.iter().filter(|(_, count)| **count > 1).collect();
+    ensure!(twice.is_empty(), "counted twice: {twice:?}");
+    let keys = store.keys()?;
+    for client in clients {
+        let client = lock(client)?;
+        check_ids(&client, &counts)?;
+        check_sessions(&store, &org, &client)?;
+        for label in &client.key_labels {
+            let count = keys.iter().filter(|key| key.key.label.as_ref() == Some(label)).count();
+            ensure!(count == 1, "{count} keys with the label {label}");
+        }
+        for agent in &client.erased {
+            let is_known = store.agent(&org, &agent.parse()?)?.is_some();
+            let has_evidence = kept.iter().any(|(_, of)| of == agent);
+            ensure!(!is_known && !has_evidence, "{agent} is erased and not gone");
+        }
+    }
+    Ok(kept.len())
+}
+
+fn check_ids(client: &Client, counts: &HashMap<&str, usize>) -> Result<()> {
+    // An erasure in flight may have removed what an agent had.
+    let is_erasing = client.in_flight == Some(Kind::Erasure);
+    let doomed = client.doomed.ids.iter().filter(|_| !is_erasing);
+    let lost: Vec<_> =
+        client.ids.iter().chain(doomed).filter(|id| !counts.contains_key(id.as_str())).collect();
+    ensure!(lost.is_empty(), "acknowledged and lost: {lost:?}");
+    if client.in_flight == Some(Kind::Batch) {
+        let arrived = client.batch().filter(|id| counts.contains_key(id.as_str())).count();
+        ensure!(
+            arrived == 0 || arrived == BATCH,
+            "{arrived} of the {BATCH} evaluations of a batch are there"
+        );
+    }
+    Ok(())
+}
+
+fn check_sessions(store: &Reader, org: &OrgId, client: &Client) -> Result<()> {
+    for (session, has_signals) in &client.sessions {
+        let id = session.parse()?;
+        let found = store.session(org, &id, true)?.with_context(|| format!("{session} is lost"))?;
+        let records = store.session_records(org, &id, None, 100)?.unwrap_or_default().records.len();
+        ensure!(records == RECORDS, "{session} has {records} records");
+        let has_trace = found.traces.iter().any(|known| known.trace.trace_id.as_str() == "sent");
+        ensure!(has_trace || !has_signals, "the signals of {session} are lost");
+    }
+    let is_erasing = client.in_flight == Some(Kind::Erasure);
+    if let Doomed { session: Some(session), .. } = &client.doomed
+        && !is_erasing
+    {
+        let found = store.session(org, &session.parse()?, false)?;
+        ensure!(found.is_some(), "{session} is lost");
+    }
+    Ok(())
+}
