@@ -157,6 +157,16 @@ impl Client {
         self.named("doomed")
     }
 
+    /// Returns whether an erasure is in flight: it may have removed what its agent had.
+    pub(super) fn is_erasing(&self) -> bool {
+        self.in_flight == Some(Kind::Erasure)
+    }
+
+    /// Returns the number of erasures, with the one in flight.
+    pub(super) fn erasures(&self) -> usize {
+        self.erased.len() + usize::from(self.is_erasing())
+    }
+
     /// Returns the ids of the batch that is sent now.
     pub(super) fn batch(&self) -> impl Iterator<Item = String> {
         let id = self.id();
