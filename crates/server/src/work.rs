@@ -2,6 +2,7 @@
 //!
 //! | job | does | how often |
 //! |---|---|---|
+//! | [`PublishChanges`] | publishes what has changed to streams and open pages | after each write, and once per second |
 //! | [`CloseSessions`] | closes the sessions that are over | once per second |
 //! | [`Retain`] | deletes erased and expired evidence | once per minute, and when an agent was erased |
 //! | [`NoteUsedKeys`] | stores when keys were last used | once per minute |
@@ -14,6 +15,7 @@
 mod close_sessions;
 mod fold_metrics;
 mod note_used_keys;
+mod publish_changes;
 mod retain;
 
 use std::future::Future;
@@ -21,17 +23,18 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use renown_core::backoff::Backoff;
-use renown_store::StoreError;
+use renown_store::WriteError;
 use tokio::sync::Notify;
 use tokio::task::JoinSet;
 use tracing::Instrument;
 
 use crate::api::Api;
-use crate::error::log_vanished;
+use crate::error::log_refused;
 use close_sessions::CloseSessions;
 use fold_metrics::FoldMetrics;
 use note_used_keys::NoteUsedKeys;
 pub(crate) use note_used_keys::note_used_keys;
+use publish_changes::PublishChanges;
 use retain::Retain;
 
 /// The pause after a failure needs no jitter: no other process runs the same job.
@@ -43,7 +46,7 @@ trait Job: Send + Sync + 'static {
     const NAME: &'static str;
 
     /// Does one small step.
-    fn step(&self) -> impl Future<Output = Result<Next, StoreError>> + Send;
+    fn step(&self) -> impl Future<Output = Result<Next, WriteError>> + Send;
 }
 
 /// When a job wants its next step.
@@ -72,6 +75,7 @@ impl Wake {
 pub(crate) fn start(api: &Arc<Api>) -> JoinSet<()> {
     let mut jobs = JoinSet::new();
     let never = || Arc::new(Notify::new());
+    jobs.spawn(run(PublishChanges(Arc::clone(api)), api.changes.waker(), measure(api)));
     jobs.spawn(run(CloseSessions(Arc::clone(api)), never(), measure(api)));
     jobs.spawn(run(Retain(Arc::clone(api)), Arc::clone(&api.wake.retain), measure(api)));
     jobs.spawn(run(NoteUsedKeys(Arc::clone(api)), never(), measure(api)));
@@ -105,7 +109,9 @@ async fn run<J: Job>(job: J, wake: Arc<Notify>, measure: impl Fn(&'static str, b
             }
             Err(error) => {
                 let pause = backoff.next(None, NO_JITTER);
-                if !log_vanished(&error) {
+                if let WriteError::Refused(_) = &error {
+                    log_refused(&error);
+                } else {
                     tracing::warn!(job = J::NAME, %error, ?pause, "a job failed; it runs again after the pause");
                 }
                 pause
@@ -125,13 +131,13 @@ mod tests {
     struct Scripted {
         started: tokio::time::Instant,
         steps: Arc<Mutex<Vec<u64>>>,
-        results: Mutex<std::vec::IntoIter<Result<Next, StoreError>>>,
+        results: Mutex<std::vec::IntoIter<Result<Next, WriteError>>>,
     }
 
     impl Job for Scripted {
         const NAME: &'static str = "scripted";
 
-        async fn step(&self) -> Result<Next, StoreError> {
+        async fn step(&self) -> Result<Next, WriteError> {
             self.steps.lock().unwrap().push(self.started.elapsed().as_secs());
             let result = self.results.lock().unwrap().next();
             match result {
@@ -142,7 +148,7 @@ mod tests {
     }
 
     /// Runs a job with these results, and once more. Returns in which second each step began, and how many failed.
-    async fn steps(results: Vec<Result<Next, StoreError>>, wake_after: Option<u64>) -> (Vec<u64>, usize) {
+    async fn steps(results: Vec<Result<Next, WriteError>>, wake_after: Option<u64>) -> (Vec<u64>, usize) {
         let (steps, wake, failed) = (Arc::default(), Arc::new(Notify::new()), Arc::new(Mutex::new(0)));
         let job = Scripted {
             started: tokio::time::Instant::now(),
@@ -182,7 +188,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn the_pause_grows_with_each_failure_in_a_row() {
-        let failed = || Err(StoreError::Overloaded);
+        let failed = || Err(WriteError::Overloaded);
         let results = vec![failed(), failed(), failed(), Ok(Next::Now), failed()];
         assert_eq!(steps(results, None).await, (vec![0, 1, 3, 7, 7, 8], 4));
     }

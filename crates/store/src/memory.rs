@@ -2,10 +2,12 @@
 //! durable, and every read scans the lists.
 
 mod admin;
+mod changes;
 mod days;
 mod identities;
 mod request_keys;
 mod runs;
+mod scan;
 mod sessions;
 
 use std::collections::HashMap;
@@ -15,8 +17,10 @@ use renown_core::ids::{AgentId, OrgId};
 use renown_core::reputation::{Tally, Window};
 use renown_core::time::Timestamp;
 
+use crate::DEFAULT_ORG;
 use crate::admin::{OrgSettings, Publication, Tombstone};
 use crate::clock::{AcceptanceClock, Clock, Ready};
+use crate::engines::{Reply, answer};
 use crate::error::StoreError;
 use crate::evidence::{EvaluationOutcome, NewEvaluation, Position, StoredEvaluation, whole_millis};
 use crate::history::{HistorySteps, Point, PointBuilder};
@@ -28,7 +32,6 @@ use crate::query::{
 use crate::request_keys::kept::Kept;
 use crate::request_keys::{Accepted, KnownRequest, RequestKey};
 use crate::runs::Run;
-use crate::{DEFAULT_ORG, Reply, Store};
 
 /// A store in memory.
 pub struct Memory {
@@ -140,7 +143,7 @@ impl State {
 
     fn next_position(&mut self) -> Position {
         self.positions += 1;
-        Position(self.positions)
+        Position::of(self.positions)
     }
 
     fn add_agent(&mut self, org: &OrgId, agent: &AgentId, now: Timestamp) -> bool {
@@ -169,12 +172,8 @@ impl State {
     }
 }
 
-fn answer<'a, T: Send + 'a>(result: Result<T, StoreError>) -> Reply<'a, T> {
-    Box::pin(std::future::ready(result))
-}
-
-impl Store for Memory {
-    fn append<'a>(
+impl Memory {
+    pub(crate) fn append<'a>(
         &'a self,
         org: &OrgId,
         evaluations: Vec<NewEvaluation>,
@@ -188,13 +187,13 @@ impl Store for Memory {
             state.once(request_key, now, |state| {
                 let outcomes: Vec<EvaluationOutcome> =
                     evaluations.iter().map(|new| state.count(org, new, now)).collect();
-                let kept = Kept::evaluations(&evaluations, &outcomes, Some(Position(state.positions)));
+                let kept = Kept::evaluations(&evaluations, &outcomes, Some(Position::of(state.positions)));
                 Ok((outcomes, Some(kept)))
             })
         }))
     }
 
-    fn add_agent<'a>(
+    pub(crate) fn add_agent<'a>(
         &'a self,
         org: &OrgId,
         agent: AgentId,
@@ -212,17 +211,21 @@ impl Store for Memory {
         }))
     }
 
-    fn tally<'a>(&'a self, org: &OrgId, agent: &AgentId) -> Reply<'a, Tally> {
+    pub(crate) fn tally<'a>(&'a self, org: &OrgId, agent: &AgentId) -> Reply<'a, Tally> {
         let state = self.state();
         answer(state.check_org(org).map(|()| state.window(org, agent).tally()))
     }
 
-    fn window<'a>(&'a self, org: &OrgId, agent: &AgentId) -> Reply<'a, Window> {
+    pub(crate) fn window<'a>(&'a self, org: &OrgId, agent: &AgentId) -> Reply<'a, Window> {
         let state = self.state();
         answer(state.check_org(org).map(|()| state.window(org, agent)))
     }
 
-    fn evaluations<'a>(&'a self, org: &OrgId, query: EvaluationQuery) -> Reply<'a, EvaluationPage> {
+    pub(crate) fn evaluations<'a>(
+        &'a self,
+        org: &OrgId,
+        query: EvaluationQuery,
+    ) -> Reply<'a, EvaluationPage> {
         let state = self.state();
         answer(state.check_org(org).map(|()| {
             let mut page = EvaluationPageBuilder::new(query);
@@ -232,7 +235,12 @@ impl Store for Memory {
         }))
     }
 
-    fn history<'a>(&'a self, org: &OrgId, agent: &AgentId, steps: HistorySteps) -> Reply<'a, Vec<Point>> {
+    pub(crate) fn history<'a>(
+        &'a self,
+        org: &OrgId,
+        agent: &AgentId,
+        steps: HistorySteps,
+    ) -> Reply<'a, Vec<Point>> {
         let state = self.state();
         answer(state.check_org(org).map(|()| {
             let mut points = PointBuilder::new(steps);
@@ -243,7 +251,7 @@ impl Store for Memory {
         }))
     }
 
-    fn earliest<'a>(&'a self, org: &OrgId, agent: &AgentId) -> Reply<'a, Option<Timestamp>> {
+    pub(crate) fn earliest<'a>(&'a self, org: &OrgId, agent: &AgentId) -> Reply<'a, Option<Timestamp>> {
         let state = self.state();
         answer(
             state
@@ -252,12 +260,12 @@ impl Store for Memory {
         )
     }
 
-    fn agents<'a>(&'a self, org: &OrgId, query: AgentQuery) -> Reply<'a, Agents> {
+    pub(crate) fn agents<'a>(&'a self, org: &OrgId, query: AgentQuery) -> Reply<'a, Agents> {
         let state = self.state();
         answer(state.check_org(org).map(|()| Agents::page(state.summaries(org), &query)))
     }
 
-    fn agent<'a>(&'a self, org: &OrgId, agent: &AgentId) -> Reply<'a, Option<AgentSummary>> {
+    pub(crate) fn agent<'a>(&'a self, org: &OrgId, agent: &AgentId) -> Reply<'a, Option<AgentSummary>> {
         let state = self.state();
         answer(
             state
@@ -266,11 +274,15 @@ impl Store for Memory {
         )
     }
 
-    fn known_request(&self, request_key: RequestKey) -> Reply<'_, Option<KnownRequest>> {
+    pub(crate) fn known_request(&self, request_key: RequestKey) -> Reply<'_, Option<KnownRequest>> {
         answer((self.clock)().map_err(Into::into).and_then(|now| self.state().known(&request_key, now)))
     }
 
-    fn create_key(&self, key: NewKey, request_key: Option<RequestKey>) -> Reply<'_, Accepted<ApiKey>> {
+    pub(crate) fn create_key(
+        &self,
+        key: NewKey,
+        request_key: Option<RequestKey>,
+    ) -> Reply<'_, Accepted<ApiKey>> {
         let (mut state, now) = match self.begin_write() {
             Ok(begin_write) => begin_write,
             Err(error) => return answer(Err(error)),
@@ -286,13 +298,13 @@ impl Store for Memory {
         }))
     }
 
-    fn keys(&self) -> Reply<'_, Vec<ApiKey>> {
+    pub(crate) fn keys(&self) -> Reply<'_, Vec<ApiKey>> {
         let mut keys = self.state().keys.clone();
         keys.sort_by_key(|key| (key.created_at, key.key.id));
         answer(Ok(keys))
     }
 
-    fn revoke_key<'a>(&'a self, org: &OrgId, id: KeyId) -> Reply<'a, bool> {
+    pub(crate) fn revoke_key<'a>(&'a self, org: &OrgId, id: KeyId) -> Reply<'a, bool> {
         let (mut state, now) = match self.begin_write() {
             Ok(begin_write) => begin_write,
             Err(error) => return answer(Err(error)),
@@ -303,7 +315,7 @@ impl Store for Memory {
         answer(checked.map(|()| revoked))
     }
 
-    fn touch_keys(&self, used: Vec<(KeyId, Timestamp)>) -> Reply<'_, ()> {
+    pub(crate) fn touch_keys(&self, used: Vec<(KeyId, Timestamp)>) -> Reply<'_, ()> {
         let (mut state, _) = match self.begin_write() {
             Ok(begin_write) => begin_write,
             Err(error) => return answer(Err(error)),
@@ -315,7 +327,7 @@ impl Store for Memory {
         answer(Ok(()))
     }
 
-    fn ready(&self) -> Reply<'_, Ready> {
+    pub(crate) fn ready(&self) -> Reply<'_, Ready> {
         answer(self.begin_write().map(|(state, _)| Ready::of(&state.acceptance_clock, state.latest)))
     }
 }

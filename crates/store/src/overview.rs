@@ -11,11 +11,10 @@
 use std::collections::BTreeMap;
 
 use renown_core::identity::Windows;
-use renown_core::ids::{AgentId, OrgId};
+use renown_core::ids::AgentId;
 use renown_core::scorecard::Tier;
-use renown_core::time::{Day, Timestamp};
+use renown_core::time::Day;
 
-use crate::Reply;
 use crate::days::{DayCounts, DayParts, DaySums};
 use crate::sessions::StoredSession;
 
@@ -166,31 +165,4 @@ pub struct AgentEvidence {
     pub tier: Option<Tier>,
     /// The sums of its identity's events; `None` without an event.
     pub identity: Option<Windows>,
-}
-
-/// What lists and pages show. Writes prepare it, so that no read goes through all evaluations of an agent.
-pub trait PageStore: Send + Sync + 'static {
-    /// Returns the days of an agent from `from` to `to`, both included, and what failed on them; empty for an
-    /// unknown agent. Days are kept when retention deletes their evaluations.
-    fn agent_days<'a>(&'a self, org: &OrgId, agent: &AgentId, from: Day, to: Day) -> Reply<'a, AgentDays>;
-
-    /// Returns the days of several agents from `from` to `to`, both included, in the order of `agents`.
-    fn days_of_agents<'a>(
-        &'a self,
-        org: &OrgId,
-        agents: Vec<AgentId>,
-        from: Day,
-        to: Day,
-    ) -> Reply<'a, Vec<BTreeMap<Day, DaySums>>>;
-
-    /// Returns the other evidence of several agents, in the order of `agents`. Identities are summed as of `as_of`.
-    fn evidence_of_agents<'a>(
-        &'a self,
-        org: &OrgId,
-        agents: Vec<AgentId>,
-        as_of: Timestamp,
-    ) -> Reply<'a, Vec<AgentEvidence>>;
-
-    /// Returns the overview of an organization for a day (UTC).
-    fn overview<'a>(&'a self, org: &OrgId, day: Day) -> Reply<'a, OrgOverview>;
 }

@@ -10,16 +10,14 @@
 
 use std::panic::catch_unwind;
 
-use renown_core::ids::{AgentId, OrgId, RunId, SpecId, Workspace};
+use renown_core::ids::{AgentId, RunId, SpecId, Workspace};
 use renown_core::scorecard::{
     Axes, BASELINE_RUNS, Baseline, Contender, Report, Scorecard, Submission, Tier, ranking,
 };
 use renown_core::time::Timestamp;
 use renown_core::units::Whole;
 
-use crate::Reply;
 use crate::evidence::Position;
-use crate::request_keys::{Accepted, RequestKey};
 
 /// A run to score.
 #[derive(Clone, Debug)]
@@ -158,7 +156,7 @@ impl Run {
     fn contender(&self) -> Contender {
         let scored =
             self.scored.as_ref().map(|scored| (scored.score, scored.axes.completion, scored.axes.error_rate));
-        Contender::new(scored, self.report.wall_ms, self.finished_at, self.position.0)
+        Contender::new(scored, self.report.wall_ms, self.finished_at, self.position.bits())
     }
 }
 
@@ -294,30 +292,4 @@ pub struct Specs {
     pub specs: Vec<SpecSummary>,
     /// The id after which the next page begins, if there is one.
     pub next: Option<SpecId>,
-}
-
-/// The runs of many organizations.
-pub trait RunStore: Send + Sync + 'static {
-    /// Scores a run against the latest completed runs of its workspace and stores it. No other run is accepted
-    /// between reading that baseline and storing the run. If the `run_id` is known, nothing changes, see
-    /// [`Submitted`].
-    fn add_run<'a>(
-        &'a self,
-        org: &OrgId,
-        run: NewRun,
-        request_key: Option<RequestKey>,
-    ) -> Reply<'a, Accepted<Submitted>>;
-
-    /// Returns a run, or `None` if it is unknown.
-    fn run<'a>(&'a self, org: &OrgId, id: &RunId) -> Reply<'a, Option<Run>>;
-
-    /// Returns a page of runs, the last accepted first.
-    fn runs<'a>(&'a self, org: &OrgId, query: RunQuery) -> Reply<'a, Runs>;
-
-    /// Returns the best attempt of each agent at a spec, the best first.
-    fn competition<'a>(&'a self, org: &OrgId, spec: &SpecId) -> Reply<'a, Vec<Run>>;
-
-    /// Returns the specs that have a run, sorted by id, after `after`. It costs as much as the competitions of all
-    /// specs of the page.
-    fn specs<'a>(&'a self, org: &OrgId, after: Option<SpecId>, limit: usize) -> Reply<'a, Specs>;
 }

@@ -26,14 +26,11 @@ use renown_core::identity::{Event, bridge, identity_of};
 use renown_core::ids::{AgentId, IdError, OrgId, SessionId};
 use renown_core::session_metrics::{Signals, Source, Trace};
 use renown_core::time::Timestamp;
-use renown_telemetry::account::Account;
-use renown_telemetry::facts::{Batch, RecordOrigin, UNKNOWN_AGENT_ID};
+use renown_telemetry::facts::{RecordOrigin, UNKNOWN_AGENT_ID};
 use renown_telemetry::ledger::Session;
 
-use crate::Reply;
 use crate::evidence::Position;
 use crate::query::TimeCursor;
-use crate::request_keys::{Accepted, RequestKey};
 pub(crate) use records::key_of;
 pub use records::{RecordCursor, SessionRecord, SessionRecords};
 pub use summary::SessionSummary;
@@ -230,55 +227,4 @@ pub struct Closed {
     pub session: SessionId,
     /// Its agent.
     pub agent: AgentId,
-}
-
-/// The sessions of many organizations.
-pub trait SessionStore: Send + Sync + 'static {
-    /// Adds the records of a batch, all or none, and returns what became of them. A record that repeats a known one
-    /// (same session and fingerprint) is a duplicate and changes nothing.
-    ///
-    /// Adds sessions and agents that are new, and opens closed sessions again. If more than 100 000 sessions are
-    /// open then, closes those that have been idle for longest; the next call of [`Self::close_sessions`] returns
-    /// them.
-    fn add_records<'a>(
-        &'a self,
-        org: &OrgId,
-        batch: Batch,
-        request_key: Option<RequestKey>,
-    ) -> Reply<'a, Accepted<Account>>;
-
-    /// Stores signals of a session, and adds the session if it is new. A session that only has signals is never
-    /// open. If the session is closed, its reputation event is updated.
-    fn add_signals<'a>(
-        &'a self,
-        org: &OrgId,
-        session: &SessionId,
-        signals: NewSignals,
-        request_key: Option<RequestKey>,
-    ) -> Reply<'a, Accepted<()>>;
-
-    /// Returns a session, with its traces if `with_traces`; `None` if it is unknown.
-    fn session<'a>(
-        &'a self,
-        org: &OrgId,
-        session: &SessionId,
-        with_traces: bool,
-    ) -> Reply<'a, Option<StoredSession>>;
-
-    /// Returns a page of a session's records in the order of [`RecordCursor`]; `None` if the session is unknown.
-    fn session_records<'a>(
-        &'a self,
-        org: &OrgId,
-        session: &SessionId,
-        after: Option<RecordCursor>,
-        limit: usize,
-    ) -> Reply<'a, Option<SessionRecords>>;
-
-    /// Returns a page of sessions, the last to begin first, without their traces.
-    fn sessions<'a>(&'a self, org: &OrgId, query: SessionQuery) -> Reply<'a, Sessions>;
-
-    /// Closes some of the sessions that are over, and adds their reputation events in the same transaction. Returns
-    /// the sessions that it closed, and those that [`Self::add_records`] had to close. The caller calls it again
-    /// until it returns none.
-    fn close_sessions(&self) -> Reply<'_, Vec<Closed>>;
 }

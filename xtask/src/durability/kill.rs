@@ -13,6 +13,7 @@ use std::thread;
 
 use anyhow::{Context, Result, anyhow, ensure};
 use renown_store::sqlite::{Reader, system_clock};
+use renown_store::{SCAN_MAX, Scan, scan_all};
 use uuid::Uuid;
 
 use crate::load::{fetch_one_of, post};
@@ -170,17 +171,18 @@ fn check(data: &Path, clients: &[Mutex<Client>]) -> Result<(usize, usize)> {
     let verified = verdict.map_err(|difference| anyhow!("{difference}"))?;
     let org = renown_store::DEFAULT_ORG.parse()?;
     let mut kept: Vec<String> = Vec::new();
-    store.each_evaluation(&org, &mut |evaluation| {
-        kept.push(evaluation.id.to_string());
-        true
-    })?;
-    store.each_run(&org, &mut |run| {
-        kept.push(run.id.to_string());
-        true
-    })?;
-    store.each_reputation_event(&org, &mut |event| {
-        kept.push(event.event.event_id.to_string());
-        true
+    let runtime = tokio::runtime::Builder::new_current_thread().build()?;
+    runtime.block_on(async {
+        let part = |after| store.scan_evaluations(&org, after, SCAN_MAX);
+        let mut keep = |id: String| {
+            kept.push(id);
+            true
+        };
+        scan_all(part, |evaluation| keep(evaluation.id.to_string())).await?;
+        let part = |after| store.scan_runs(&org, after, SCAN_MAX);
+        scan_all(part, |run| keep(run.id.to_string())).await?;
+        let part = |after| store.scan_reputation_events(&org, after, SCAN_MAX);
+        scan_all(part, |event| keep(event.event.event_id.to_string())).await
     })?;
     let replayed = verified.evaluations + verified.runs + verified.events;
     ensure!(replayed == kept.len() as u64, "the replay saw another number of them");

@@ -22,7 +22,7 @@ pub struct Contender {
     has_no_wall: bool,
     wall_ms: Option<Whole>,
     finished_at: Timestamp,
-    position: i64,
+    position: u128,
 }
 
 impl Contender {
@@ -31,7 +31,7 @@ impl Contender {
         scored: Option<(u8, u8, u8)>,
         wall_ms: Option<Whole>,
         finished_at: Timestamp,
-        position: i64,
+        position: u128,
     ) -> Self {
         Self { score: Reverse(scored), has_no_wall: wall_ms.is_none(), wall_ms, finished_at, position }
     }
@@ -64,7 +64,7 @@ mod tests {
         scored: Option<(u8, u8, u8)>,
         wall_ms: Option<u64>,
         finished: i64,
-        position: i64,
+        position: u128,
     ) -> Contender {
         let at = Timestamp::from_millis(1_794_744_000_000 + finished).unwrap();
         Contender::new(scored, wall_ms.map(|ms| Whole::new(ms).unwrap()), at, position)

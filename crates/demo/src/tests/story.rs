@@ -7,10 +7,7 @@ use renown_core::ids::AgentId;
 use renown_core::reputation::Lifecycle;
 use renown_core::scorecard::Tier;
 use renown_core::time::Day;
-use renown_store::{
-    AdminStore, AgentQuery, AgentSort, AgentSummary, EvaluationQuery, IdentityStore, PageStore, RunQuery,
-    RunStore, Store,
-};
+use renown_store::{AgentQuery, AgentSort, AgentSummary, EvaluationQuery, Reads, RunQuery};
 use renown_testing::wait;
 
 use super::{ANY_END, Demo, ENDS, at, org};

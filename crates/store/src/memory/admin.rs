@@ -5,18 +5,17 @@ use renown_core::ids::{AgentId, OrgId, Slug};
 use sha2::{Digest, Sha256};
 
 use super::{Memory, answer};
-use crate::Reply;
-use crate::admin::{
-    AdminStore, OrgSettings, Publication, PublicationChange, Published, Retention, Tombstone,
-};
+use crate::admin::{OrgSettings, Publication, PublicationChange, Published, Retention, Tombstone};
+use crate::engines::Reply;
+use crate::traits::Progress;
 
-impl AdminStore for Memory {
-    fn settings<'a>(&'a self, org: &OrgId) -> Reply<'a, OrgSettings> {
+impl Memory {
+    pub(crate) fn settings<'a>(&'a self, org: &OrgId) -> Reply<'a, OrgSettings> {
         let state = self.state();
         answer(state.check_org(org).map(|()| state.settings.get(org).copied().unwrap_or_default()))
     }
 
-    fn set_settings<'a>(&'a self, org: &OrgId, settings: OrgSettings) -> Reply<'a, ()> {
+    pub(crate) fn set_settings<'a>(&'a self, org: &OrgId, settings: OrgSettings) -> Reply<'a, ()> {
         let (mut state, _) = match self.begin_write() {
             Ok(begin_write) => begin_write,
             Err(error) => return answer(Err(error)),
@@ -24,14 +23,14 @@ impl AdminStore for Memory {
         answer(state.check_org(org).map(|()| _ = state.settings.insert(org.clone(), settings)))
     }
 
-    fn publication<'a>(&'a self, org: &OrgId, agent: &AgentId) -> Reply<'a, Option<Publication>> {
+    pub(crate) fn publication<'a>(&'a self, org: &OrgId, agent: &AgentId) -> Reply<'a, Option<Publication>> {
         let state = self.state();
         let is_known = state.agents.iter().any(|(o, known, _)| o == org && known == agent);
         let found = state.publications.get(&(org.clone(), agent.clone())).cloned().unwrap_or_default();
         answer(state.check_org(org).map(|()| is_known.then_some(found)))
     }
 
-    fn public_agent<'a>(&'a self, slug: &Slug) -> Reply<'a, Option<(OrgId, AgentId)>> {
+    pub(crate) fn public_agent<'a>(&'a self, slug: &Slug) -> Reply<'a, Option<(OrgId, AgentId)>> {
         let state = self.state();
         let named = |(_, publication): &(_, &Publication)| {
             publication.public && publication.slug.as_ref() == Some(slug)
@@ -39,7 +38,7 @@ impl AdminStore for Memory {
         answer(Ok(state.publications.iter().find(named).map(|(agent, _)| agent.clone())))
     }
 
-    fn publish<'a>(
+    pub(crate) fn publish<'a>(
         &'a self,
         org: &OrgId,
         agent: &AgentId,
@@ -64,7 +63,7 @@ impl AdminStore for Memory {
         }))
     }
 
-    fn erase<'a>(&'a self, org: &OrgId, agent: &AgentId) -> Reply<'a, bool> {
+    pub(crate) fn erase<'a>(&'a self, org: &OrgId, agent: &AgentId) -> Reply<'a, bool> {
         let (mut state, now) = match self.begin_write() {
             Ok(begin_write) => begin_write,
             Err(error) => return answer(Err(error)),
@@ -99,14 +98,14 @@ impl AdminStore for Memory {
         }))
     }
 
-    fn tombstones<'a>(&'a self, org: &OrgId) -> Reply<'a, Vec<Tombstone>> {
+    pub(crate) fn tombstones<'a>(&'a self, org: &OrgId) -> Reply<'a, Vec<Tombstone>> {
         let state = self.state();
         let of_org = state.tombstones.iter().filter(|(o, _)| o == org);
         answer(state.check_org(org).map(|()| of_org.map(|(_, tombstone)| tombstone.clone()).collect()))
     }
 
-    fn delete_some(&self, _: Retention) -> Reply<'_, bool> {
+    pub(crate) fn delete_some(&self, _: Retention) -> Reply<'_, Progress> {
         // Erasing deletes at once, and nothing here is kept long enough to become too old.
-        answer(Ok(false))
+        answer(Ok(Progress::Idle))
     }
 }

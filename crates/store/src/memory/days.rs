@@ -8,16 +8,16 @@ use renown_core::reputation::ReputationSummary;
 use renown_core::time::{Day, Timestamp};
 use renown_telemetry::ledger::Session;
 
-use super::{Memory, State, answer};
+use super::{Memory, State};
 use crate::days::{self, DayInput, DayParts, DaySums, Days};
+use crate::engines::{Reply, answer};
 use crate::error::StoreError;
 use crate::overview::{
     Activity, AgentDays, AgentEvidence, Direction, GATE_DAYS, GateFailures, OVERVIEW_DAYS, OrgOverview,
-    PageStore, SESSION_COST_NANO_MAX, ScoreChange, worst_gate,
+    SESSION_COST_NANO_MAX, ScoreChange, worst_gate,
 };
 use crate::runs::{Run, RunQuery};
 use crate::sessions::{SessionQuery, StoredSession};
-use crate::{IdentityStore, Reply, RunStore, SessionStore, Store};
 
 impl State {
     fn days(&self, org: &OrgId, agent: &AgentId) -> Days {
@@ -132,13 +132,19 @@ impl Memory {
     }
 }
 
-impl PageStore for Memory {
-    fn agent_days<'a>(&'a self, org: &OrgId, agent: &AgentId, from: Day, to: Day) -> Reply<'a, AgentDays> {
+impl Memory {
+    pub(crate) fn agent_days<'a>(
+        &'a self,
+        org: &OrgId,
+        agent: &AgentId,
+        from: Day,
+        to: Day,
+    ) -> Reply<'a, AgentDays> {
         let state = self.state();
         answer(state.check_org(org).map(|()| state.agent_days(org, agent, from, to)))
     }
 
-    fn days_of_agents<'a>(
+    pub(crate) fn days_of_agents<'a>(
         &'a self,
         org: &OrgId,
         agents: Vec<AgentId>,
@@ -150,7 +156,7 @@ impl PageStore for Memory {
         answer(state.check_org(org).map(|()| agents.iter().map(days).collect()))
     }
 
-    fn evidence_of_agents<'a>(
+    pub(crate) fn evidence_of_agents<'a>(
         &'a self,
         org: &OrgId,
         agents: Vec<AgentId>,
@@ -166,7 +172,7 @@ impl PageStore for Memory {
         })
     }
 
-    fn overview<'a>(&'a self, org: &OrgId, day: Day) -> Reply<'a, OrgOverview> {
+    pub(crate) fn overview<'a>(&'a self, org: &OrgId, day: Day) -> Reply<'a, OrgOverview> {
         let org = org.clone();
         Box::pin(async move {
             let activity = self.activity(&org, day.back(OVERVIEW_DAYS - 1), day).await?;

@@ -5,9 +5,9 @@ use renown_core::ids::{IdentityId, OrgId};
 use renown_core::time::Timestamp;
 
 use super::{Memory, State, answer};
-use crate::Reply;
+use crate::engines::Reply;
 use crate::error::StoreError;
-use crate::identities::{IdentityStore, NewReputationEvent, Recorded, ReputationEvent, ReputationEvents};
+use crate::identities::{NewReputationEvent, Recorded, ReputationEvent, ReputationEvents};
 use crate::query::TimeCursor;
 use crate::request_keys::kept::Kept;
 use crate::request_keys::{Accepted, RequestKey};
@@ -39,8 +39,8 @@ impl State {
     }
 }
 
-impl IdentityStore for Memory {
-    fn add_reputation_events<'a>(
+impl Memory {
+    pub(crate) fn add_reputation_events<'a>(
         &'a self,
         org: &OrgId,
         events: Vec<NewReputationEvent>,
@@ -63,7 +63,7 @@ impl IdentityStore for Memory {
         }))
     }
 
-    fn identity_windows<'a>(
+    pub(crate) fn identity_windows<'a>(
         &'a self,
         org: &OrgId,
         identity: IdentityId,
@@ -82,7 +82,7 @@ impl IdentityStore for Memory {
         }))
     }
 
-    fn reputation_events<'a>(
+    pub(crate) fn reputation_events<'a>(
         &'a self,
         org: &OrgId,
         identity: IdentityId,

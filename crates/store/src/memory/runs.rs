@@ -7,13 +7,12 @@ use renown_core::scorecard::DEFAULT_WORKSPACE;
 use renown_core::time::Timestamp;
 
 use super::{Memory, State, answer};
-use crate::Reply;
+use crate::engines::Reply;
 use crate::error::StoreError;
 use crate::request_keys::kept::Kept;
 use crate::request_keys::{Accepted, RequestKey};
 use crate::runs::{
-    NewRun, Run, RunQuery, RunScore, RunStore, Runs, SpecSummary, SpecSums, Specs, Submitted, baseline,
-    ranked,
+    NewRun, Run, RunQuery, RunScore, Runs, SpecSummary, SpecSums, Specs, Submitted, baseline, ranked,
 };
 
 impl State {
@@ -42,8 +41,8 @@ impl State {
     }
 }
 
-impl RunStore for Memory {
-    fn add_run<'a>(
+impl Memory {
+    pub(crate) fn add_run<'a>(
         &'a self,
         org: &OrgId,
         new: NewRun,
@@ -62,13 +61,13 @@ impl RunStore for Memory {
         }))
     }
 
-    fn run<'a>(&'a self, org: &OrgId, id: &RunId) -> Reply<'a, Option<Run>> {
+    pub(crate) fn run<'a>(&'a self, org: &OrgId, id: &RunId) -> Reply<'a, Option<Run>> {
         let state = self.state();
         let found = state.runs.iter().find(|(o, run)| o == org && run.id == *id);
         answer(state.check_org(org).map(|()| found.map(|(_, run)| run.clone())))
     }
 
-    fn runs<'a>(&'a self, org: &OrgId, query: RunQuery) -> Reply<'a, Runs> {
+    pub(crate) fn runs<'a>(&'a self, org: &OrgId, query: RunQuery) -> Reply<'a, Runs> {
         let state = self.state();
         answer(state.check_org(org).map(|()| {
             let mut page = Runs::default();
@@ -78,13 +77,13 @@ impl RunStore for Memory {
         }))
     }
 
-    fn competition<'a>(&'a self, org: &OrgId, spec: &SpecId) -> Reply<'a, Vec<Run>> {
+    pub(crate) fn competition<'a>(&'a self, org: &OrgId, spec: &SpecId) -> Reply<'a, Vec<Run>> {
         let state = self.state();
         let of_spec = state.runs.iter().filter(|(o, run)| o == org && run.spec.as_ref() == Some(spec));
         answer(state.check_org(org).map(|()| ranked(of_spec.map(|(_, run)| run.clone()))))
     }
 
-    fn specs<'a>(&'a self, org: &OrgId, after: Option<SpecId>, limit: usize) -> Reply<'a, Specs> {
+    pub(crate) fn specs<'a>(&'a self, org: &OrgId, after: Option<SpecId>, limit: usize) -> Reply<'a, Specs> {
         let state = self.state();
         let mut by_spec: BTreeMap<SpecId, SpecSums> = BTreeMap::new();
         for (_, run) in state.runs.iter().filter(|(o, _)| o == org) {

@@ -10,7 +10,7 @@ use renown_telemetry::{derived, stored};
 use uuid::Uuid;
 
 use super::{Memory, answer};
-use crate::Reply;
+use crate::engines::Reply;
 use crate::error::StoreError;
 use crate::evidence::Position;
 use crate::identities::ReputationEvent;
@@ -18,8 +18,7 @@ use crate::request_keys::kept::Kept;
 use crate::request_keys::{Accepted, RequestKey};
 use crate::sessions::{
     Closed, NewSignals, NewTrace, OPEN_MAX, RecordCursor, SessionQuery, SessionRecord, SessionRecords,
-    SessionStore, SessionSummary, Sessions, StoredSession, agent_of, began_at, last_event, over_at,
-    session_event, traces,
+    SessionSummary, Sessions, StoredSession, agent_of, began_at, last_event, over_at, session_event, traces,
 };
 
 /// A session with all its records.
@@ -45,9 +44,26 @@ impl SessionEntry {
         self.records.iter().filter_map(move |(repeat, bytes)| stored::decode(id, *repeat, bytes))
     }
 
-    fn stored(&self) -> Result<StoredSession, StoreError> {
-        let ledger = (!self.records.is_empty())
-            .then(|| Session::of(self.id.as_str(), TimeRange::default(), self.records()));
+    pub(super) fn id(&self) -> &SessionId {
+        &self.id
+    }
+
+    pub(super) fn position(&self) -> Position {
+        self.position
+    }
+
+    /// Returns whether it became this reputation event when it was closed at this time.
+    pub(super) fn became(&self, event: Uuid, closed_at: Timestamp) -> bool {
+        !self.is_open && self.event == Some(event) && self.closed_at == Some(closed_at)
+    }
+
+    /// Folds its records within a time range. Returns `None` without records.
+    pub(super) fn within(&self, range: TimeRange) -> Option<Session> {
+        (!self.records.is_empty()).then(|| Session::of(self.id.as_str(), range, self.records()))
+    }
+
+    pub(super) fn stored(&self) -> Result<StoredSession, StoreError> {
+        let ledger = self.within(TimeRange::default());
         let derived =
             ledger.as_ref().map(|ledger| derived::traces(self.id.as_str(), ledger.signal(), self.records()));
         let of_traces = || self.traces.iter().filter_map(|trace| trace.started_at).min();
@@ -294,8 +310,8 @@ impl super::State {
     }
 }
 
-impl SessionStore for Memory {
-    fn add_records<'a>(
+impl Memory {
+    pub(crate) fn add_records<'a>(
         &'a self,
         org: &OrgId,
         batch: Batch,
@@ -313,7 +329,7 @@ impl SessionStore for Memory {
         }))
     }
 
-    fn add_signals<'a>(
+    pub(crate) fn add_signals<'a>(
         &'a self,
         org: &OrgId,
         session: &SessionId,
@@ -332,7 +348,7 @@ impl SessionStore for Memory {
         }))
     }
 
-    fn session<'a>(
+    pub(crate) fn session<'a>(
         &'a self,
         org: &OrgId,
         session: &SessionId,
@@ -344,7 +360,7 @@ impl SessionStore for Memory {
         answer(found.map(|found| found.map(|found| wanted(found, with_traces))))
     }
 
-    fn session_records<'a>(
+    pub(crate) fn session_records<'a>(
         &'a self,
         org: &OrgId,
         session: &SessionId,
@@ -356,7 +372,7 @@ impl SessionStore for Memory {
         answer(state.check_org(org).map(|()| found.map(|(_, known)| known.page(after, limit))))
     }
 
-    fn sessions<'a>(&'a self, org: &OrgId, query: SessionQuery) -> Reply<'a, Sessions> {
+    pub(crate) fn sessions<'a>(&'a self, org: &OrgId, query: SessionQuery) -> Reply<'a, Sessions> {
         let state = self.state();
         let of_org = state.sessions.iter().filter(|(o, _)| o == org);
         let found = of_org.map(|(_, known)| known.stored()).collect::<Result<Vec<_>, _>>();
@@ -375,7 +391,7 @@ impl SessionStore for Memory {
         }))
     }
 
-    fn close_sessions(&self) -> Reply<'_, Vec<Closed>> {
+    pub(crate) fn close_sessions(&self) -> Reply<'_, Vec<Closed>> {
         let (mut state, now) = match self.begin_write() {
             Ok(begin_write) => begin_write,
             Err(error) => return answer(Err(error)),

@@ -37,7 +37,7 @@ pub(super) fn find(
             .ok_or_else(|| StoreError::Damaged(format!("a kind of write: {kind:?}")))?,
         accepted: row.get(2)?,
         repeated: row.get(3)?,
-        position: row.get::<_, Option<i64>>(4)?.map(Position),
+        position: row.get::<_, Option<i64>>(4)?.map(Position::of),
         api_key: row.get::<_, Option<[u8; 16]>>(5)?.map(Uuid::from_bytes),
         agents: agents(connection, org, key)?,
     };

@@ -1,4 +1,4 @@
-//! Reads rows of runs, and implements [`RunStore`].
+//! Reads rows of runs, and passes new ones to the writer.
 
 use renown_core::ids::{OrgId, RunId, SpecId, Workspace};
 use renown_core::scorecard::{Axes, BASELINE_RUNS, Baseline, Report, Resources, RunOutcome, Stages};
@@ -10,11 +10,11 @@ use super::Sqlite;
 use super::orgs::OrgKey;
 use super::readers::Deadline;
 use super::rows::{damaged, nanos, text, time};
-use crate::Reply;
+use crate::engines::Reply;
 use crate::error::StoreError;
 use crate::evidence::Position;
 use crate::request_keys::{Accepted, RequestKey};
-use crate::runs::{NewRun, Run, RunQuery, RunScore, RunStore, Runs, SpecSums, Specs, Submitted, baseline};
+use crate::runs::{NewRun, Run, RunQuery, RunScore, Runs, SpecSums, Specs, Submitted, baseline};
 
 /// The columns of a [`Run`], in the order in which [`run`] reads them. Runs of erased agents are not seen.
 pub(super) const RUN: &str = "SELECT r.run, r.run_id, a.name, r.workspace, r.spec_id, r.outcome, r.stages, r.wall_ms, \
@@ -44,7 +44,7 @@ pub(super) fn run(row: &Row<'_>) -> Result<Run, StoreError> {
     let report = Report { outcome, stages: counted, wall_ms: whole(7)?, resources };
     let warnings: String = row.get(18)?;
     Ok(Run {
-        position: Position(row.get(0)?),
+        position: Position::of(row.get(0)?),
         id: text(row, 1, "a run id")?,
         agent: text(row, 2, "an agent id")?,
         workspace: text(row, 3, "a workspace")?,
@@ -108,7 +108,7 @@ pub(super) fn find(connection: &Connection, org: OrgKey, id: &RunId) -> Result<O
 /// Returns the run at a position, unless it was deleted or its agent is erased.
 pub(super) fn run_at(connection: &Connection, position: Position) -> Result<Option<Run>, StoreError> {
     let mut select = connection.prepare_cached(&format!("{RUN} WHERE r.run = ?1"))?;
-    let mut rows = select.query([position.0])?;
+    let mut rows = select.query([position.number()])?;
     rows.next()?.map(run).transpose()
 }
 
@@ -119,7 +119,7 @@ pub(super) fn page(
     query: &RunQuery,
     deadline: &Deadline,
 ) -> Result<Runs, StoreError> {
-    let before = query.before.map_or(i64::MAX, |Position(before)| before);
+    let before = query.before.map_or(i64::MAX, Position::number);
     // Use the narrowest index.
     let (narrow, value) = match (&query.agent, &query.spec) {
         (Some(agent), _) => {
@@ -217,8 +217,8 @@ pub(super) fn baseline_at(
     Ok(baseline(latest_first))
 }
 
-impl RunStore for Sqlite {
-    fn add_run<'a>(
+impl Sqlite {
+    pub(crate) fn add_run<'a>(
         &'a self,
         org: &OrgId,
         run: NewRun,
@@ -228,22 +228,22 @@ impl RunStore for Sqlite {
         self.writer.send(1, move |transaction| transaction.add_run(&org, run, request_key))
     }
 
-    fn run<'a>(&'a self, org: &OrgId, id: &RunId) -> Reply<'a, Option<Run>> {
+    pub(crate) fn run<'a>(&'a self, org: &OrgId, id: &RunId) -> Reply<'a, Option<Run>> {
         let (org, id) = (self.orgs.get(org), id.clone());
         self.readers.run(move |connection, _| find(connection, org?, &id))
     }
 
-    fn runs<'a>(&'a self, org: &OrgId, query: RunQuery) -> Reply<'a, Runs> {
+    pub(crate) fn runs<'a>(&'a self, org: &OrgId, query: RunQuery) -> Reply<'a, Runs> {
         let org = self.orgs.get(org);
         self.readers.run(move |connection, deadline| page(connection, org?, &query, deadline))
     }
 
-    fn competition<'a>(&'a self, org: &OrgId, spec: &SpecId) -> Reply<'a, Vec<Run>> {
+    pub(crate) fn competition<'a>(&'a self, org: &OrgId, spec: &SpecId) -> Reply<'a, Vec<Run>> {
         let (org, spec) = (self.orgs.get(org), spec.clone());
         self.readers.run(move |connection, deadline| competition(connection, org?, &spec, deadline))
     }
 
-    fn specs<'a>(&'a self, org: &OrgId, after: Option<SpecId>, limit: usize) -> Reply<'a, Specs> {
+    pub(crate) fn specs<'a>(&'a self, org: &OrgId, after: Option<SpecId>, limit: usize) -> Reply<'a, Specs> {
         let org = self.orgs.get(org);
         self.readers.run(move |connection, deadline| specs(connection, org?, after, limit, deadline))
     }

@@ -50,7 +50,7 @@ use std::path::{Path, PathBuf};
 use rusqlite::Connection;
 
 use super::{backup, days, seal, summaries};
-use crate::error::StoreError;
+use crate::error::{OpenError, StoreError};
 use steps::{FIFTH, FIRST, FOURTH, SECOND, SEVENTH, SIXTH, THIRD};
 
 /// "Rnwn", which distinguishes our files from those of other programs.
@@ -128,7 +128,7 @@ fn run_steps<'a>(
 /// Returns the version of a database that may be opened; 0 if it is empty.
 pub(super) fn check(connection: &Connection, path: &Path, known: i64) -> Result<i64, StoreError> {
     let number = |pragma| connection.pragma_query_value(None, pragma, |row| row.get::<_, i64>(0));
-    let foreign = || StoreError::Foreign(path.to_owned());
+    let foreign = || StoreError::from(OpenError::Foreign(path.to_owned()));
     let version = number("user_version").map_err(|error| match error.sqlite_error_code() {
         Some(rusqlite::ErrorCode::NotADatabase) => foreign(),
         _ => error.into(),
@@ -138,7 +138,7 @@ pub(super) fn check(connection: &Connection, path: &Path, known: i64) -> Result<
     match version {
         0 if application == 0 && tables == 0 => Ok(0),
         _ if application != APPLICATION_ID || version < 1 => Err(foreign()),
-        found if found > known => Err(StoreError::Newer { found, known }),
+        found if found > known => Err(OpenError::Newer { found, known }.into()),
         found => Ok(found),
     }
 }
@@ -194,7 +194,7 @@ mod tests {
         assert!(copy.prepare("SELECT back FROM agents").is_ok(), "the second upgrade keeps a copy too");
 
         let error = upgrade(&mut connection, &path, &[FIRST]).unwrap_err();
-        assert!(matches!(error, StoreError::Newer { found: 2, known: 1 }), "{error}");
+        assert!(matches!(OpenError::from(error), OpenError::Newer { found: 2, known: 1 }));
     }
 
     #[test]
@@ -218,7 +218,8 @@ mod tests {
         let path = scratch.join("renown.db");
         let mut connection = Connection::open(&path).unwrap();
         connection.execute_batch("CREATE TABLE notes (text TEXT)").unwrap();
-        assert!(matches!(upgrade(&mut connection, &path, &STEPS), Err(StoreError::Foreign(_))));
+        let upgraded = upgrade(&mut connection, &path, &STEPS).map_err(OpenError::from);
+        assert!(matches!(upgraded, Err(OpenError::Foreign(_))));
         drop(connection);
         std::fs::write(
             &path,
@@ -226,6 +227,7 @@ mod tests {
         )
         .unwrap();
         let mut connection = Connection::open(&path).unwrap();
-        assert!(matches!(upgrade(&mut connection, &path, &STEPS), Err(StoreError::Foreign(_))));
+        let upgraded = upgrade(&mut connection, &path, &STEPS).map_err(OpenError::from);
+        assert!(matches!(upgraded, Err(OpenError::Foreign(_))));
     }
 }

@@ -309,7 +309,7 @@ impl<'c> Transaction<'c> {
         let tally = tally.ok_or_else(|| StoreError::Bug("a full window is not cached"))?;
         let (number, previous) = (agent.state.agent, agent.state.last_position);
         let row = Row {
-            position: position.0,
+            position: position.number(),
             org,
             agent: number,
             previous,
@@ -323,18 +323,18 @@ impl<'c> Transaction<'c> {
         self.insert_evaluation.raw_execute()?;
         self.mark_writer.count_evaluation();
         agent.add(position, new, evaluation, tally, accepted_at);
-        self.next_position.insert(org, position.0 + 1);
+        self.next_position.insert(org, position.number() + 1);
         Ok(EvaluationOutcome::Counted { tally })
     }
 
     /// Returns the next position in an organization.
     fn next_position(&mut self, org: OrgKey) -> Result<Position, StoreError> {
         if let Some(&next) = self.next_position.get(&org) {
-            return Ok(Position(next));
+            return Ok(Position::of(next));
         }
-        let ((Position(first), _), top) = (org.positions(), rows::top(self.connection, org)?);
+        let ((first, _), top) = (org.numbers(), rows::top(self.connection, org)?);
         let last = rows::last_position(self.connection, org)?.unwrap_or(first - 1);
-        Ok(Position(last.max(top) + 1))
+        Ok(Position::of(last.max(top) + 1))
     }
 
     /// Loads an agent into the cache, if it exists, and its window, if `coming` more evaluations may be too many

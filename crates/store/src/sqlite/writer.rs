@@ -160,7 +160,7 @@ impl Writer {
         };
         Box::pin(async move {
             sent?;
-            answered.await.unwrap_or(Err(StoreError::Closed))
+            answered.await.unwrap_or(Err(StoreError::Unanswered))
         })
     }
 

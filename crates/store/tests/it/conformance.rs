@@ -9,6 +9,7 @@ mod lists;
 mod reads;
 mod records;
 mod request_keys;
+mod scan;
 mod walk;
 mod writes;
 
@@ -16,7 +17,7 @@ use renown_store::Store;
 use renown_store::memory::Memory;
 use renown_store::sqlite::Sqlite;
 
-use crate::support::{Scratch, TestClock, clock_of, verify};
+use crate::support::{Scratch, TestClock, clock_of, verify, wait};
 
 /// A store under test.
 trait Subject {
@@ -67,11 +68,17 @@ impl Subject for OnDisk {
     }
 }
 
+/// Verifies that what the store answers follows from the evidence.
+fn verify_answers(store: &dyn Store) {
+    wait(renown_store::verify(store, &mut |_, _| {})).unwrap().unwrap();
+}
+
 /// Asks an empty store a question, and verifies what is left.
 fn ask<S: Subject>(question: fn(&dyn Store, &TestClock)) {
     let clock = TestClock::at_noon();
     let subject = S::make(&clock);
     question(subject.store(), &clock);
+    verify_answers(subject.store());
     subject.verify();
 }
 
@@ -118,6 +125,11 @@ macro_rules! questions {
             an_unknown_session_has_no_page,
             the_pages_add_up_to_all_records_in_order,
             a_cursor_stays_valid_when_records_arrive,
+        }
+        tests! { scan:
+            a_scan_finds_every_piece_once_in_order,
+            a_scan_finds_nothing_of_an_erased_agent,
+            every_change_is_told_once_in_order,
         }
         tests! { request_keys:
             a_request_key_is_known_for_a_day_and_not_longer,

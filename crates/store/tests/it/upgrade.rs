@@ -19,9 +19,9 @@ use renown_core::time::Timestamp;
 use renown_core::units::{Micros, Unit, Whole};
 use renown_store::sqlite::{FILE, Reader};
 use renown_store::{
-    AgentQuery, AgentSort, EvaluationQuery, EvaluationsReceipt, HistorySteps, KnownRequest, LatencySource,
-    NewSignals, NewTrace, OrgSettings, PublicationChange, Receipt, Retention, RunQuery, SessionQuery,
-    SessionSummary, Store, StoredSession,
+    AgentQuery, AgentSort, EvaluationQuery, EvaluationsReceipt, Evidence, HistorySteps, KnownRequest,
+    LatencySource, NewSignals, NewTrace, OrgSettings, PublicationChange, Reads, Receipt, Retention, RunQuery,
+    SessionQuery, SessionSummary, Store, StoredSession,
 };
 use serde_json::{Value, json};
 
@@ -90,7 +90,7 @@ fn write(store: &dyn Store, clock: &TestClock) {
     assert_eq!(wait(store.close_sessions()).unwrap().len(), 1);
     wait(store.append(&other, vec![evaluation("erased", "gone")], None)).unwrap();
     wait(store.erase(&other, &"erased".parse().unwrap())).unwrap();
-    while wait(store.delete_some(Retention::default())).unwrap() {}
+    while wait(store.delete_some(Retention::default())).unwrap().is_more() {}
 }
 
 fn write_sessions(store: &dyn Store) {

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use renown_core::time::Timestamp;
 use renown_store::sqlite::Sqlite;
-use renown_store::{Clock, DEFAULT_ORG, Store};
+use renown_store::{Clock, DEFAULT_ORG, Evidence};
 use renown_testing::{Scratch, wait};
 use rusqlite::Connection;
 

@@ -145,7 +145,7 @@ impl Transaction<'_> {
         let next = self.next_position(org)?;
         let mut update =
             self.connection.prepare_cached("UPDATE orgs SET top = max(top, ?2) WHERE org = ?1")?;
-        update.execute(params![org, next.0 - 1])?;
+        update.execute(params![org, next.number() - 1])?;
         Ok(())
     }
 

@@ -59,7 +59,11 @@ impl CachedAgent {
             tool: new.tool.clone(),
             failed: (!new.passed).then(|| new.gates.clone()),
         });
-        self.state =
-            AgentState { last_position: Some(position.0), last_seen: accepted_at, tally, ..self.state };
+        self.state = AgentState {
+            last_position: Some(position.number()),
+            last_seen: accepted_at,
+            tally,
+            ..self.state
+        };
     }
 }

@@ -73,7 +73,7 @@ impl Transaction<'_> {
                 }
             }
         }
-        let last = self.next_position.get(&org).map(|next| Position(next - 1));
+        let last = self.next_position.get(&org).map(|next| Position::of(next - 1));
         self.keep(request_key, || Kept::evaluations(evaluations, &outcomes, last))?;
         Ok(Accepted::Fresh(outcomes))
     }
@@ -102,7 +102,7 @@ impl Transaction<'_> {
             let Some(agent) = self.agents.peek_mut(&key) else {
                 return Err(StoreError::Bug("an agent is not cached"));
             };
-            agent.add(Position(row.position), row.new, row.evaluation, row.tally, row.accepted_at);
+            agent.add(Position::of(row.position), row.new, row.evaluation, row.tally, row.accepted_at);
             outcomes.push(EvaluationOutcome::Counted { tally: row.tally });
         }
         if let Some(last) = rows.last() {
@@ -118,7 +118,7 @@ impl Transaction<'_> {
         group: &'e [NewEvaluation],
     ) -> Result<Option<Vec<Row<'e>>>, StoreError> {
         let (source, accepted_at) = (self.latency_source(org)?, self.latest);
-        let Position(first) = self.next_position(org)?;
+        let first = self.next_position(org)?.number();
         let mut rows: Vec<Row<'e>> = Vec::with_capacity(group.len());
         for (new, position) in group.iter().zip(first..) {
             let key = (org, new.agent.clone());

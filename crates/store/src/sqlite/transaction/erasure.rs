@@ -9,7 +9,6 @@ use uuid::Uuid;
 
 use super::Transaction;
 use crate::error::StoreError;
-use crate::evidence::Position;
 use crate::sqlite::orgs::OrgKey;
 use crate::sqlite::seal::EVALUATION;
 use crate::sqlite::{days, rows};
@@ -151,7 +150,7 @@ impl Transaction<'_> {
 
     /// Deletes the evaluations of an agent whose chain is broken: reads all evaluations of the organization.
     fn erase_scattered(&self, erasure: &PendingErasure) -> Result<usize, StoreError> {
-        let (Position(first), Position(end)) = erasure.org.positions();
+        let (first, end) = erasure.org.numbers();
         let mut delete = self
             .connection
             .prepare_cached("DELETE FROM evaluations WHERE seq >= ?1 AND seq < ?2 AND agent = ?3")?;

@@ -91,7 +91,7 @@ impl Transaction<'_> {
         for (position, RunScore { score, axes, defaulted, formula_version, .. }) in &scored {
             let defaulted = serde_json::to_string(defaulted).unwrap_or_default();
             update.execute(params![
-                position.0,
+                position.number(),
                 score,
                 axes.completion,
                 axes.error_rate,
@@ -176,14 +176,14 @@ impl Transaction<'_> {
         let mut select =
             self.connection.prepare_cached("SELECT session_id FROM sessions WHERE session = ?1")?;
         let id: String = select.query_row([number], |row| row.get(0))?;
-        let fresh = Fresh::read(self.connection, &id, Position(number), &Deadline::NONE)?;
+        let fresh = Fresh::read(self.connection, &id, Position::of(number), &Deadline::NONE)?;
         let state = fresh.ledger.as_ref().map(Session::to_bytes).unwrap_or_default();
         let mut update = self.connection.prepare_cached(
             "UPDATE sessions SET state = ?2, records = (SELECT count(*) FROM session_records r \
              WHERE r.session = ?1 AND record <> x'') WHERE session = ?1",
         )?;
         update.execute(params![number, state])?;
-        fresh.write(self.connection, Position(number))?;
+        fresh.write(self.connection, Position::of(number))?;
         let key = (self.orgs.get(org)?, id.parse().map_err(rows::damaged("a session id"))?);
         self.sessions.remove(&key);
         if let Some(mut cached) = self.load_session(&key)?

@@ -5,6 +5,7 @@ use rusqlite::params;
 
 use super::{FORGOTTEN_AT_ONCE, Transaction};
 use crate::error::StoreError;
+use crate::evidence::Position;
 use crate::request_keys::kept::Kept;
 use crate::request_keys::{KnownRequest, REQUEST_KEYS_KEPT_MS, RequestKey};
 use crate::sqlite::orgs::OrgKey;
@@ -40,7 +41,7 @@ impl Transaction<'_> {
             kept.kind.name(),
             kept.accepted,
             kept.repeated,
-            kept.position.map(|position| position.0),
+            kept.position.map(Position::number),
             kept.api_key.as_ref().map(uuid::Uuid::as_bytes),
             self.latest.millis(),
         ])?;

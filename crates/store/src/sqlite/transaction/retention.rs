@@ -19,7 +19,6 @@ use super::identities::Changes;
 use super::sessions::NO_AGENT;
 use crate::admin::Retention;
 use crate::error::StoreError;
-use crate::evidence::Position;
 use crate::sqlite::identities;
 use crate::sqlite::orgs::OrgKey;
 
@@ -65,7 +64,7 @@ impl Transaction<'_> {
             return Ok(true);
         }
         if self.retention_progress.day != now / DAY_MS {
-            let orgs = self.all_orgs()?.into_iter().map(|org| (org, org.positions().0.0 - 1)).collect();
+            let orgs = self.all_orgs()?.into_iter().map(|org| (org, org.numbers().0 - 1)).collect();
             self.retention_progress = RetentionProgress {
                 day: now / DAY_MS,
                 run: Some(0),
@@ -116,7 +115,7 @@ impl Transaction<'_> {
                 found.event.category,
                 EventPart::of(found.event.score_delta),
             );
-            old.push(found.position.0);
+            old.push(found.position.number());
         }
         let mut delete = self.connection.prepare_cached("DELETE FROM reputation_events WHERE event = ?1")?;
         for event in &old {
@@ -183,7 +182,7 @@ impl Transaction<'_> {
     /// Checks some evaluations of an organization. Deletes the old ones that are in no window.
     fn delete_old_evaluations(&mut self, before_ms: i64) -> Result<(), StoreError> {
         let Some(&(org, reached)) = self.retention_progress.orgs.last() else { return Ok(()) };
-        let (_, Position(end)) = org.positions();
+        let (_, end) = org.numbers();
         let mut select = self.connection.prepare_cached(
             "SELECT seq, agent, accepted_at FROM evaluations WHERE seq > ?1 AND seq < ?2 ORDER BY seq LIMIT ?3",
         )?;

@@ -46,13 +46,13 @@ impl Transaction<'_> {
         let default: Workspace = DEFAULT_WORKSPACE
             .parse()
             .map_err(|_| StoreError::Bug("the default workspace is not a valid name"))?;
-        let mut run = Run::accepted(new, Position(i64::MAX), self.latest, default);
+        let mut run = Run::accepted(new, Position::of(i64::MAX), self.latest, default);
         let baseline = runs::baseline_at(self.connection, org, &run.workspace, run.finished_at)?;
         run.scored = RunScore::of(run.report, baseline);
         let key = (org, run.agent.clone());
         let agent = self.touch_agent(&key)?;
         self.free_run_id(org, &run.id)?;
-        run.position = Position(self.insert_run(org, agent, &run, baseline)?);
+        run.position = Position::of(self.insert_run(org, agent, &run, baseline)?);
         Ok(run)
     }
 

@@ -215,7 +215,7 @@ impl Transaction<'_> {
             summary: SummaryRow::read(row, 14)?.summary(),
             // It is not stored since when a summary is missing, so it may be computed at once.
             arrived: records,
-            ledger: ledger(self.connection, key.1.as_str(), Position(row.get(0)?), state)?
+            ledger: ledger(self.connection, key.1.as_str(), Position::of(row.get(0)?), state)?
                 .unwrap_or_else(|| Session::new(key.1.as_str())),
             traces: row.get(11)?,
             event: row.get(12)?,

@@ -6,7 +6,7 @@ use renown_testing::{NOON_MS, Scratch, wait};
 use super::*;
 use crate::sqlite::Sqlite;
 use crate::sqlite::transaction::SETTLED_AT_ONCE;
-use crate::{AdminStore, DEFAULT_ORG, NewEvaluation, NewEvaluationId, Store};
+use crate::{DEFAULT_ORG, NewEvaluation, NewEvaluationId};
 
 fn default_org() -> OrgId {
     DEFAULT_ORG.parse().unwrap()
