@@ -1,7 +1,7 @@
-//! What has changed in an organization since a moment, for whoever shows it live.
+//! What has changed in an organization since a moment, for streams and pages that show it live.
 //!
 //! Changes are read from the evidence itself: an evaluation is a change of its agent, and the reputation event that a session
-//! became when it was closed is a change of the session. So no change is lost, whoever wrote it.
+//! became when it was closed is a change of the session. So no change is lost, whichever server wrote it.
 
 use renown_core::ids::{AgentId, SessionId};
 

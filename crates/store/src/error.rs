@@ -14,7 +14,7 @@ pub use read::ReadError;
 pub use write::WriteError;
 
 /// The error of an engine, as the log shows it.
-pub type Cause = Box<dyn std::error::Error + Send + Sync>;
+pub type EngineCause = Box<dyn std::error::Error + Send + Sync>;
 
 /// The reason why an operation of the engine on SQLite failed.
 #[derive(Debug)]

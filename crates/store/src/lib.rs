@@ -47,7 +47,7 @@ pub use changes::{ChangeCursor, ChangePage};
 pub use clock::{Clock, ClockError, RELEASED_MS, Ready, STANDSTILL_MS, system_clock};
 pub use cursors::Cursor;
 pub(crate) use engines::Reply;
-pub use error::{Cause, OpenError, ReadError, WriteError};
+pub use error::{EngineCause, OpenError, ReadError, WriteError};
 pub use evidence::{EvaluationOutcome, NewEvaluation, NewEvaluationId, Position, Salt, StoredEvaluation};
 pub use history::{HistorySteps, Point};
 pub use holder::{LockHolder, LockPurpose};

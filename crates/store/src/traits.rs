@@ -6,7 +6,7 @@
 //! | [`Evidence`] | evidence that arrives | accepted once, durable before the reply |
 //! | [`Reads`] | every question | sees every write that was answered before |
 //! | [`Control`] | decisions: keys, settings, publications, erasures | the same as for evidence, and unique names |
-//! | [`Upkeep`] | work that nobody waits for | one small step at a time, continued after a restart |
+//! | [`Upkeep`] | work that no caller waits for | one small step at a time, continued after a restart |
 //! | [`Scan`] | all evidence of a kind | each piece once, in order |
 //!
 //! **Every write** keeps these promises:
@@ -34,7 +34,7 @@
 //! | visible to every read that begins after the reply | per server; on the others within two seconds |
 //! | order of positions | global, and the same for all servers |
 //! | times of acceptance do not go backwards | per server |
-//! | an `evaluation_id`, a `run_id`, an event id or a record counts once | global; two copies that two servers accept in the same instant are made one by reads, the one with the lower position stands |
+//! | an `evaluation_id`, a `run_id`, an event id or a record counts once | global; two copies that two servers accept in the same instant are made one by reads, the one with the lower position counts |
 //! | a request key is accepted once | global, within the same limits |
 //! | the sums that a write returns | as the accepting server knew them |
 //! | the baseline of a run | as the accepting server knew it; it is kept with the run |

@@ -20,7 +20,7 @@
 //! **Memory** does not grow with the number of evaluations: agents and identities are compared in groups ([`GROUP_MAX`]), and all
 //! evidence is read once for each group.
 //!
-//! The store must not change meanwhile: open it at one moment, or let nobody write to it.
+//! The store must not change meanwhile: open it at one moment, or stop all writes.
 
 mod agents;
 mod identities;

@@ -4,7 +4,7 @@ use std::error::Error;
 use std::fmt;
 use std::path::PathBuf;
 
-use super::{Cause, StoreError};
+use super::{EngineCause, StoreError};
 use crate::clock::ClockError;
 use crate::holder::LockHolder;
 
@@ -39,7 +39,7 @@ pub enum OpenError {
     /// The clock cannot be right, so nothing can be accepted.
     Clock(ClockError),
     /// The store does not contain what was written to it.
-    Damaged(Cause),
+    Damaged(EngineCause),
     /// A file cannot be used.
     Io {
         /// What was being done.
@@ -50,7 +50,7 @@ pub enum OpenError {
     /// A copy was stopped because an erasure waited for it.
     GaveWay,
     /// The engine cannot be used now.
-    Unavailable(Cause),
+    Unavailable(EngineCause),
     /// A state that cannot occur: a bug in this program.
     Bug(&'static str),
 }

@@ -3,7 +3,7 @@
 use std::error::Error;
 use std::fmt;
 
-use super::{Cause, StoreError};
+use super::{EngineCause, StoreError};
 use crate::clock::ClockError;
 
 /// The reason why a read failed.
@@ -20,9 +20,9 @@ pub enum ReadError {
     /// The clock cannot be right, and the answer depends on the time.
     Clock(ClockError),
     /// The store does not contain what was written to it.
-    Damaged(Cause),
+    Damaged(EngineCause),
     /// The engine cannot answer now.
-    Unavailable(Cause),
+    Unavailable(EngineCause),
     /// A state that cannot occur: a bug in this program. The store is intact.
     Bug(&'static str),
 }

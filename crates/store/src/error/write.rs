@@ -3,7 +3,7 @@
 use std::error::Error;
 use std::fmt;
 
-use super::{Cause, StoreError};
+use super::{EngineCause, StoreError};
 use crate::clock::ClockError;
 
 /// The reason why a write failed. Nothing was changed, except that [`WriteError::Unknown`] does not know it.
@@ -18,12 +18,12 @@ pub enum WriteError {
     /// The store accepts no write until an operator has acted. The text says what is wrong.
     Refused(String),
     /// The store does not contain what was written to it.
-    Damaged(Cause),
+    Damaged(EngineCause),
     /// The engine cannot write now.
-    Unavailable(Cause),
+    Unavailable(EngineCause),
     /// The reply was lost: the write may have been accepted or not. The caller sends it again with the same request key, or with
     /// the same ids.
-    Unknown(Cause),
+    Unknown(EngineCause),
     /// A state that cannot occur: a bug in this program. The store is intact.
     Bug(&'static str),
 }

@@ -10,7 +10,7 @@ use crate::request_keys::{Accepted, RequestKey};
 
 /// Makes decisions. They are few, they replace one another, and their names are unique.
 ///
-/// Global with several servers: a name is given once, and of two changes of one thing the later one stands. Per server: a
+/// Global with several servers: a name is given once, and of two changes of one thing the later one applies. Per server: a
 /// decision applies at once on the server that took it, on the others within two seconds.
 pub trait Control: Send + Sync + 'static {
     /// Adds a key. Adds its organization too if that is new; this is the only way to add one.
