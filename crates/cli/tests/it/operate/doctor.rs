@@ -47,7 +47,7 @@ fn a_healthy_store_and_a_missing_store() {
         ("ok", "config", "none, defaults"),
         ("ok", "gates", "filesystem, pii, content, secrets"),
         ("ok", "data", data.as_str()),
-        ("ok", "store", "schema version 6, "),
+        ("ok", "store", "schema version 7, "),
         ("ok", "store", "verified 5 evaluations of 1 agent"),
     ];
     found(&doctor(&data, &[]), 0, &well);
