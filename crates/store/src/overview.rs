@@ -14,6 +14,8 @@ use renown_core::identity::Windows;
 use renown_core::ids::AgentId;
 use renown_core::scorecard::Tier;
 use renown_core::time::Day;
+use renown_core::units::NanoUsd;
+use renown_telemetry::ledger::Session;
 
 use crate::days::{DayCounts, DayParts, DaySums};
 use crate::sessions::StoredSession;
@@ -131,6 +133,16 @@ pub struct Activity {
 }
 
 impl Activity {
+    /// One run.
+    pub(crate) const RUN: Self = Self { sessions: 0, cost_nano: 0, runs: 1 };
+
+    /// Returns the activity of one session.
+    pub(crate) fn of_session(session: &StoredSession) -> Self {
+        let cost = session.ledger.as_ref().and_then(Session::cost).map(NanoUsd::nano).unwrap_or_default();
+        let cost_nano = u64::try_from(cost).unwrap_or(u64::MAX).min(SESSION_COST_NANO_MAX);
+        Self { sessions: 1, cost_nano, runs: 0 }
+    }
+
     /// Adds the activity of another day.
     pub fn add(&mut self, other: &Self) {
         self.sessions += other.sessions;

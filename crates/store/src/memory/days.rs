@@ -6,7 +6,6 @@ use renown_core::identity::identity_of;
 use renown_core::ids::{AgentId, OrgId};
 use renown_core::reputation::ReputationSummary;
 use renown_core::time::{Day, Timestamp};
-use renown_telemetry::ledger::Session;
 
 use super::{Memory, State};
 use crate::days::{self, DayInput, DayParts, DaySums, Days};
@@ -14,7 +13,7 @@ use crate::engines::{Reply, answer};
 use crate::error::StoreError;
 use crate::overview::{
     Activity, AgentDays, AgentEvidence, Direction, GATE_DAYS, GateFailures, OVERVIEW_DAYS, OrgOverview,
-    SESSION_COST_NANO_MAX, ScoreChange, worst_gate,
+    ScoreChange, worst_gate,
 };
 use crate::runs::{Run, RunQuery};
 use crate::sessions::{SessionQuery, StoredSession};
@@ -91,17 +90,8 @@ impl Memory {
         let limit = i32::MAX as usize;
         let sessions = self.sessions(org, SessionQuery { limit, ..SessionQuery::default() }).await?.sessions;
         let runs = self.runs(org, RunQuery { limit, ..RunQuery::default() }).await?.runs;
-        let session = |session: &StoredSession| {
-            let cost = session
-                .ledger
-                .as_ref()
-                .and_then(Session::cost)
-                .map(renown_core::units::NanoUsd::nano)
-                .unwrap_or_default();
-            let cost_nano = u64::try_from(cost).unwrap_or(u64::MAX).min(SESSION_COST_NANO_MAX);
-            (Day::of(session.began_at), Activity { sessions: 1, cost_nano, runs: 0 })
-        };
-        let run = |run: &Run| (Day::of(run.accepted_at), Activity { runs: 1, ..Activity::default() });
+        let session = |session: &StoredSession| (Day::of(session.began_at), Activity::of_session(session));
+        let run = |run: &Run| (Day::of(run.accepted_at), Activity::RUN);
         let mut found: BTreeMap<Day, Activity> = BTreeMap::new();
         for (day, one) in sessions.iter().map(session).chain(runs.iter().map(run)) {
             if (from..=to).contains(&day) {

@@ -4,11 +4,10 @@ use std::collections::BTreeMap;
 
 use renown_core::ids::OrgId;
 use renown_core::time::Day;
-use renown_telemetry::ledger::Session;
 
 use super::{Compared, Difference, differs};
 use crate::days::DayCounts;
-use crate::overview::{Activity, OVERVIEW_DAYS, SESSION_COST_NANO_MAX};
+use crate::overview::{Activity, OVERVIEW_DAYS};
 use crate::runs::Run;
 use crate::sessions::StoredSession;
 use crate::traits::ReadOnlyStore;
@@ -26,20 +25,12 @@ impl Totals {
     }
 
     pub(super) fn add_run(&mut self, run: &Run) {
-        let one = Activity { runs: 1, ..Activity::default() };
-        self.activity.entry(Day::of(run.accepted_at)).or_default().add(&one);
+        self.activity.entry(Day::of(run.accepted_at)).or_default().add(&Activity::RUN);
     }
 
     pub(super) fn add_session(&mut self, session: &StoredSession) {
-        let cost = session
-            .ledger
-            .as_ref()
-            .and_then(Session::cost)
-            .map(renown_core::units::NanoUsd::nano)
-            .unwrap_or_default();
-        let cost_nano = u64::try_from(cost).unwrap_or(u64::MAX).min(SESSION_COST_NANO_MAX);
-        let one = Activity { sessions: 1, cost_nano, runs: 0 };
-        self.activity.entry(Day::of(session.began_at)).or_default().add(&one);
+        let day = Day::of(session.began_at);
+        self.activity.entry(day).or_default().add(&Activity::of_session(session));
     }
 
     /// Compares every day that has anything. Each overview covers many days.
