@@ -46,7 +46,7 @@ impl Listener {
         let events = self.received.lines().filter_map(|line| line.strip_prefix("data: "));
         let agent = |data: &str| {
             let data: Value = serde_json::from_str(data).unwrap();
-            data["agent_id"].as_str().unwrap().to_owned()
+            data.get("agent_id").and_then(Value::as_str).unwrap().to_owned()
         };
         events.map(agent).collect()
     }
