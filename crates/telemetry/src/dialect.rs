@@ -25,7 +25,7 @@ use crate::attributes::Key;
 use crate::fields::{Fields, Reader};
 
 /// A kind of agent.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = AgentKind))]
 #[serde(rename_all = "kebab-case")]
 pub enum Agent {
@@ -42,6 +42,8 @@ pub enum Agent {
     OpenCode,
     /// GitHub Copilot.
     Copilot,
+    /// pi.
+    Pi,
     /// Another agent that follows the GenAI conventions.
     #[serde(rename = "genai")]
     GenAi,
@@ -79,6 +81,21 @@ const CLAUDE_CODE_SCOPE: &str = "com.anthropic.claude_code";
 const INFERENCE_DETAILS: &str = "gen_ai.client.inference.operation.details";
 
 impl Agent {
+    /// Returns the name, as it is serialized.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::ClaudeCode => "claude-code",
+            Self::Codex => "codex",
+            Self::GeminiCli => "gemini-cli",
+            Self::QwenCode => "qwen-code",
+            Self::OpenCode => "opencode",
+            Self::Copilot => "copilot",
+            Self::Pi => "pi",
+            Self::GenAi => "genai",
+            Self::Unknown => "unknown",
+        }
+    }
+
     /// Returns the agent with this service name.
     pub(crate) fn of_service(name: &str) -> Option<Self> {
         SERVICES.iter().find(|(service, _)| *service == name).map(|(_, agent)| *agent)
@@ -120,7 +137,7 @@ pub(crate) fn log_event(agent: Option<Agent>, name: &str) -> DialectEvent {
         Some(Agent::Codex) => codex::log(name),
         Some(Agent::GeminiCli) => gemini::log(name),
         Some(Agent::QwenCode) => qwen::log(name),
-        Some(Agent::GenAi | Agent::Unknown) | None => {
+        Some(Agent::Pi | Agent::GenAi | Agent::Unknown) | None => {
             claude_code::log(name).or_else(|| codex::log(name)).or_else(|| qwen::log(name))
         }
     };
@@ -136,6 +153,7 @@ pub(crate) fn span_event(agent: Option<Agent>, name: &str, fields: &Fields<'_, '
             | Agent::GeminiCli
             | Agent::QwenCode
             | Agent::Copilot
+            | Agent::Pi
             | Agent::GenAi
             | Agent::Unknown,
         )

@@ -100,7 +100,7 @@ async fn records(
     // Log records are ordered by time, so reading can begin at the first shown turn. Spans have no order.
     let from = match ledger.signal() {
         Signal::Logs => start_of(first).into_iter().chain(ledger.started_at().filter(|_| first == 0)).min(),
-        Signal::Spans => None,
+        Signal::Spans | Signal::Transcript => None,
     };
     let mut after = from.map(|from| RecordCursor { at_ns: from.nanos() - 1, key: i64::MAX });
     let mut found: Vec<RecordView> = Vec::new();
