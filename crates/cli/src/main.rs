@@ -13,6 +13,7 @@ mod export;
 mod failure;
 mod forget;
 mod gate;
+mod history;
 mod input_file;
 mod inputs;
 mod judge;
@@ -33,6 +34,7 @@ mod serve;
 mod sessions;
 mod settings;
 mod setup;
+mod stats;
 mod store_location;
 mod table;
 mod verify;
@@ -84,6 +86,7 @@ fn parse() -> Result<Cli, clap::Error> {
 fn run(cli: &Cli) -> Result<ExitCode, Failure> {
     match &cli.command {
         Command::Judge(args) => judge::run(args, cli.quiet),
+        Command::Stats(args) => stats::run(args, cli.quiet),
         Command::Serve(args) => serve::run(args, cli.quiet),
         Command::Open(args) => open::run(args),
         Command::Report(args) => report::run(args),

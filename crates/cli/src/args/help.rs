@@ -14,7 +14,7 @@ use super::Cli;
 
 /// The groups of `renown --help`, in the order of their printing. A test compares them with the subcommands.
 const GROUPS: [(&str, &[&str]); 4] = [
-    ("Judge and gate", &["judge", "gate", "proxy", "score"]),
+    ("Judge and gate", &["judge", "stats", "gate", "proxy", "score"]),
     ("Scores and evidence", &["overview", "agents", "sessions", "runs", "run", "report", "export"]),
     ("Server and setup", &["serve", "setup", "open"]),
     ("Administration", &["keys", "doctor", "verify", "backup", "restore", "forget", "completions"]),
@@ -369,14 +369,16 @@ Examples:
   renown setup claude --check
   renown setup gemini --agent reviewer-1 --server https://renown.example/otlp --print";
 
-pub(super) const JUDGE_HELP: &str = r"Reads logs and spans of Claude Code, Codex, Gemini CLI, Qwen Code, OpenCode,
-Copilot and agents that follow the GenAI conventions of OpenTelemetry. Several
-files are read as one stream; their order does not matter. Prompts, arguments
-and outputs are never read.
+pub(super) const JUDGE_HELP: &str = r"Without logs, and with nothing piped in, judges the latest session on this
+machine: of Claude Code, Codex, Gemini CLI, Qwen Code, OpenCode, Copilot CLI or
+pi, from the files in which they keep their sessions. Nothing has to be set up.
+If a server has received telemetry here, its sessions come first; --all and
+--last take both, and no session counts twice. --no-history, --store and --org
+leave out the files of the agents.
 
-Without logs, and with nothing piped in, judges the sessions that a server has
-received, also while it runs. --data, --store and --org choose the store and the
-organization; with any of them, standard input is not read.
+Logs are OpenTelemetry logs and spans, also of agents that follow the GenAI
+conventions. Several files are read as one stream; their order does not matter.
+Prompts, arguments and outputs are never kept, in logs or files of agents.
 
 The result goes to standard output, the summary of what was read to standard
 error. Bad lines are skipped and counted; the first three are shown.
@@ -389,5 +391,15 @@ Exit codes: 0 judged, 1 below --min, 2 nothing to judge or bad input.
 
 Examples:
   renown judge
-  renown judge --all --format table 'logs/*.jsonl.gz'
+  renown judge --all --agent claude --format table
   renown judge --min 7 logs.jsonl && git push";
+
+pub(super) const STATS_HELP: &str = r"Sums up the sessions that `renown judge --all` judges: those on this machine and
+those that a server has received, each once. Costs that the agent did not report
+are estimates from public prices, marked with ~; [prices] in renown.toml sets
+other prices.
+
+Examples:
+  renown stats
+  renown stats --by model --agent claude
+  renown stats --by day --from 2026-11-01T00:00:00Z --format csv";

@@ -6,6 +6,7 @@ use clap::builder::NonEmptyStringValueParser;
 use clap::{Args, ValueEnum, ValueHint};
 use renown_core::ids::OrgId;
 use renown_core::time::Timestamp;
+use renown_telemetry::dialect::Agent;
 
 use crate::judge::{self, Min};
 use crate::setup::server::ServerUrl;
@@ -18,7 +19,7 @@ pub(crate) struct JudgeArgs {
     #[arg(value_hint = ValueHint::FilePath)]
     pub(crate) logs: Vec<PathBuf>,
 
-    /// Judge this session instead of the most recent one
+    /// Judge this session instead of the most recent one; of sessions on this machine, the beginning of the id is enough
     #[arg(long, value_name = "ID", value_parser = NonEmptyStringValueParser::new(), conflicts_with_all = ["all", "last"])]
     pub(crate) session: Option<String>,
 
@@ -37,6 +38,18 @@ pub(crate) struct JudgeArgs {
     /// Count only records up to this time
     #[arg(long, value_name = "T", value_parser = judge::time)]
     pub(crate) to: Option<Timestamp>,
+
+    /// Judge only sessions of this agent, among those on this machine and those that a server has received
+    #[arg(long, value_name = "AGENT", value_parser = agent_kind, conflicts_with = "logs")]
+    pub(crate) agent: Option<AgentName>,
+
+    /// Judge only sessions on this machine that worked in this directory or below it
+    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath, conflicts_with = "logs")]
+    pub(crate) project: Option<PathBuf>,
+
+    /// Judge only sessions that a server has received
+    #[arg(long, conflicts_with_all = ["logs", "agent", "project"])]
+    pub(crate) no_history: bool,
 
     /// Masque (persona) that the agent wore [default: from the session file or the telemetry]
     #[arg(long, value_name = "NAME", value_parser = NonEmptyStringValueParser::new())]
@@ -80,6 +93,42 @@ pub(crate) struct JudgeArgs {
     /// Configuration file with the prices of models [default: `RENOWN_CONFIG`, else renown.toml in the data directory]
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) config: Option<PathBuf>,
+}
+
+impl JudgeArgs {
+    /// Returns the agent whose sessions are judged.
+    pub(crate) fn agent_kind(&self) -> Option<Agent> {
+        self.agent.map(|AgentName(agent)| agent)
+    }
+
+    /// Whether an argument only makes sense for sessions on this machine, so that standard input is not read.
+    pub(crate) fn names_history(&self) -> bool {
+        self.agent.is_some() || self.project.is_some() || self.no_history
+    }
+}
+
+/// An agent by one of its names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct AgentName(pub(crate) Agent);
+
+/// The short names of agents that keep transcripts; their names in results are accepted too.
+const AGENTS: [(&str, Agent); 7] = [
+    ("claude", Agent::ClaudeCode),
+    ("codex", Agent::Codex),
+    ("gemini", Agent::GeminiCli),
+    ("qwen", Agent::QwenCode),
+    ("opencode", Agent::OpenCode),
+    ("copilot", Agent::Copilot),
+    ("pi", Agent::Pi),
+];
+
+/// Parses `--agent`.
+pub(crate) fn agent_kind(text: &str) -> Result<AgentName, String> {
+    let found = AGENTS.iter().find(|(short, agent)| *short == text || agent.name() == text);
+    found.map(|(_, agent)| AgentName(*agent)).ok_or_else(|| {
+        let names: Vec<&str> = AGENTS.iter().map(|(short, _)| *short).collect();
+        format!("expected one of {}", names.join(", "))
+    })
 }
 
 /// The output formats of sessions.

@@ -15,6 +15,7 @@ use renown_store::{SessionQuery, StoreError, StoredSession};
 use renown_telemetry::ledger::{Session, TimeRange};
 use renown_telemetry::report::SessionReport;
 
+use super::print::Shown;
 use super::watch::Screen;
 use super::{Judge, NOTHING_HINT, no_logs, unscored, window};
 use crate::args::{FormatArg, JudgeArgs};
@@ -41,8 +42,8 @@ pub(super) struct Received {
 }
 
 /// A session within the time range.
-struct Found {
-    session: Session,
+pub(super) struct Found {
+    pub(super) session: Session,
     agent: AgentId,
     began_at: Timestamp,
     last_seen: Timestamp,
@@ -55,20 +56,26 @@ impl Found {
 }
 
 impl Received {
-    pub(super) fn open(args: &JudgeArgs) -> Result<Self, Failure> {
+    /// Opens the store. Returns `None` if there is none and the arguments do not name one.
+    pub(super) fn open(args: &JudgeArgs) -> Result<Option<Self>, Failure> {
         let is_named = args.location.data.is_some() || args.location.store.is_some();
         let location = args.location.resolve_with(args.config.as_deref())?;
+        let mut is_absent = false;
         let failure = |error: &StoreError| {
             let is_missing = matches!(error, StoreError::Missing(_));
-            match (is_missing, is_named) {
-                (true, true) => Failure::new(error.to_string()).hint(NOTHING_HINT),
-                (true, false) => no_logs(),
-                (false, _) => store_location::failure(error),
+            is_absent = is_missing && !is_named;
+            if is_missing {
+                Failure::new(error.to_string()).hint(NOTHING_HINT)
+            } else {
+                store_location::failure(error)
             }
         };
-        let store = store_location::open(&location.file, failure)?;
+        let store = match store_location::open(&location.file, failure) {
+            Err(_) if is_absent => return Ok(None),
+            store => store?,
+        };
         let org = args.org.clone().map_or_else(store_location::default_org, Ok)?;
-        Ok(Self { store, org, name: location.file.display().to_string() })
+        Ok(Some(Self { store, org, name: location.file.display().to_string() }))
     }
 
     /// Prints the selected sessions.
@@ -76,7 +83,7 @@ impl Received {
         let found = self.select(judge)?;
         let reports: Vec<SessionReport<'_>> =
             found.iter().filter_map(|found| judge.received(found)).collect();
-        judge.print(&reports)?;
+        judge.print_reports(&reports)?;
         if !judge.quiet && judge.args.format != FormatArg::Json {
             failure::note(&match found.as_slice() {
                 [one] => {
@@ -99,7 +106,7 @@ impl Received {
                 None => self.latest(1, judge)?.pop(),
             };
             if let Some(report) = found.as_ref().and_then(|found| judge.received(found)) {
-                if !screen.show(report)? {
+                if !screen.show(Shown::of(report))? {
                     return Ok(ExitCode::SUCCESS);
                 }
             } else if !judge.quiet && !is_waiting && !screen.has_shown() {
@@ -140,7 +147,7 @@ impl Received {
         Ok(Failure::new(format!("no session found in {}{window} (of {sessions})", self.name)))
     }
 
-    fn count(&self) -> Result<u64, Failure> {
+    pub(super) fn count(&self) -> Result<u64, Failure> {
         self.store.count(&self.org, Evidence::Sessions).map_err(|error| store_location::failure(&error))
     }
 
@@ -153,7 +160,7 @@ impl Received {
     }
 
     /// Returns the `count` most recent sessions, oldest first.
-    fn latest(&self, count: usize, judge: &Judge<'_>) -> Result<Vec<Found>, Failure> {
+    pub(super) fn latest(&self, count: usize, judge: &Judge<'_>) -> Result<Vec<Found>, Failure> {
         let (work, total) = (Work::of("sessions", !judge.quiet && !judge.args.watch), self.count()?);
         let mut report = |done| work.at(done, total);
         self.newest(count, judge.cut, &mut report).map_err(|error| store_location::failure(&error))
@@ -217,7 +224,7 @@ fn wait() {
 
 impl Judge<'_> {
     /// Scores a session under its stored agent, which may come from another source than its records.
-    fn received<'s>(&self, found: &'s Found) -> Option<SessionReport<'s>> {
+    pub(super) fn received<'s>(&self, found: &'s Found) -> Option<SessionReport<'s>> {
         Some(SessionReport { agent_id: found.agent.as_str(), ..self.report(&found.session)? })
     }
 }
