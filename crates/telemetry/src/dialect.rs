@@ -7,6 +7,7 @@
 //! | `gemini` | Gemini CLI | `session.id` | logs |
 //! | `qwen` | Qwen Code: the events of Gemini CLI, and feedback | `session.id` | logs |
 //! | `gen_ai` | Copilot, agent frameworks | `gen_ai.conversation.id` | spans |
+//! | `transcript` | `renown judge --submit URL --history`, for every agent that keeps transcripts | `session.id` | logs |
 //!
 //! A dialect is one file: the table of its events and attributes, a function that returns the reader of an event name,
 //! and the readers. Attributes that are not in a table are never read.
@@ -18,8 +19,11 @@ mod gen_ai;
 mod qwen;
 #[cfg(test)]
 mod testing;
+mod transcript;
 
 use serde::Serialize;
+
+pub use transcript::PREFIX as TRANSCRIPT_PREFIX;
 
 use crate::attributes::Key;
 use crate::fields::{Fields, Reader};
@@ -61,7 +65,7 @@ const PREFIXES: [(&str, Agent); 5] = [
 ];
 
 /// The agents by their `service.name`.
-const SERVICES: [(&str, Agent); 10] = [
+const SERVICES: [(&str, Agent); 11] = [
     ("claude-code", Agent::ClaudeCode),
     ("codex_cli_rs", Agent::Codex),
     ("codex_exec", Agent::Codex),
@@ -72,6 +76,7 @@ const SERVICES: [(&str, Agent); 10] = [
     ("opencode", Agent::OpenCode),
     ("copilot-chat", Agent::Copilot),
     ("github-copilot", Agent::Copilot),
+    ("pi-coding-agent", Agent::Pi),
 ];
 
 /// The prefix of Claude Code's instrumentation scopes.
@@ -94,6 +99,11 @@ impl Agent {
             Self::GenAi => "genai",
             Self::Unknown => "unknown",
         }
+    }
+
+    /// Returns a `service.name` of the agent.
+    pub fn service_name(self) -> &'static str {
+        SERVICES.iter().find(|(_, agent)| *agent == self).map_or("unknown", |(service, _)| service)
     }
 
     /// Returns the agent with this service name.
@@ -131,6 +141,7 @@ pub(crate) enum DialectEvent {
 /// If the agent is unknown, the first dialect that defines the name is used.
 pub(crate) fn log_event(agent: Option<Agent>, name: &str) -> DialectEvent {
     let reader = match agent {
+        _ if name.starts_with(TRANSCRIPT_PREFIX) => transcript::log(name),
         _ if name == INFERENCE_DETAILS => return DialectEvent::Shadowed,
         Some(Agent::Copilot) => return DialectEvent::Shadowed,
         Some(Agent::ClaudeCode | Agent::OpenCode) => claude_code::log(name),

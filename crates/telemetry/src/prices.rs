@@ -63,7 +63,7 @@ impl Prices {
         self.cost_with(model, tokens, 0)
     }
 
-    /// Returns the cost of these tokens, of which `long_writes` were written to the cache for an hour.
+    /// Returns the cost of these tokens. `long_writes` of those written to the cache were written for an hour.
     pub(crate) fn cost_with(&self, model: &str, tokens: Tokens, long_writes: u64) -> Option<NanoUsd> {
         const PER: u128 = 1_000_000;
         let (_, price) = self.0.iter().find(|(pattern, _)| matches(pattern, model))?;

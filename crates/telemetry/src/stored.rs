@@ -77,8 +77,8 @@ pub(crate) fn number_of<T: PartialEq>(all: &[T], one: &T) -> u8 {
 }
 
 /// Borrows an optional text.
-fn text<T: AsRef<str>>(text: &Option<T>) -> Option<&str> {
-    text.as_ref().map(AsRef::as_ref)
+fn text<T: AsRef<str>>(text: Option<&T>) -> Option<&str> {
+    text.map(AsRef::as_ref)
 }
 
 impl Writer {
@@ -86,9 +86,9 @@ impl Writer {
         match fact {
             Fact::ToolResult { tool, ok, duration_us, error_type } => {
                 self.0.extend([0, ok.map_or(2, u8::from)]);
-                self.optional_text(text(tool));
+                self.optional_text(text(tool.as_ref()));
                 self.optional_number(*duration_us);
-                self.optional_text(text(error_type));
+                self.optional_text(text(error_type.as_ref()));
             }
             Fact::Prompt { trace } => {
                 self.0.push(1);
@@ -98,11 +98,11 @@ impl Writer {
             Fact::ApiError { status, error_type } => {
                 self.0.push(3);
                 self.optional_number(*status);
-                self.optional_text(text(error_type));
+                self.optional_text(text(error_type.as_ref()));
             }
             Fact::ToolDecision { tool, accepted, by } => {
                 self.0.extend([4, u8::from(*accepted), number_of(&DECIDERS, by)]);
-                self.optional_text(text(tool));
+                self.optional_text(text(tool.as_ref()));
             }
             Fact::Feedback { rating } => self.0.extend([5, rating.cast_unsigned()]),
             Fact::Compaction { before, after } => {
@@ -121,7 +121,7 @@ impl Writer {
             Some(Cost::Priced(cost)) => (2, Some(cost.nano())),
         };
         self.0.extend([2, u8::from(request.is_sum), u8::from(request.tokens.is_some()), source]);
-        self.optional_text(text(&request.model));
+        self.optional_text(text(request.model.as_ref()));
         if let Some(Tokens { input, output, cache_read, cache_creation }) = request.tokens {
             for count in [input, output, cache_read, cache_creation] {
                 self.varint(count.into());

@@ -37,21 +37,18 @@
 //!
 //! Versions before 2.1.97 recorded fewer output tokens than were used: their tokens are partial.
 
+mod line;
 mod text;
 
-use std::borrow::Cow;
-use std::collections::HashMap;
-
 use renown_core::time::Timestamp;
-use renown_core::units::NanoUsd;
 
-use super::collect::{Call, Collector, Record};
-use super::scan::{self, Walked};
+use super::collect::{ByFingerprint, Call, Collector, Record};
+use super::scan;
 use super::{CopiedFrom, Keys, Line, Name, Transcript, TranscriptPath};
-use crate::facts::{Fact, Fingerprint, Tokens};
+use crate::facts::{Fact, Fingerprint};
 use crate::fingerprint::{of_transcript, with_numbers};
 use crate::json::LineError;
-use crate::json::cursor::{Cursor, Start};
+use line::{Advisor, Block, Fields, Usage};
 
 /// The model of messages that the agent wrote itself.
 const SYNTHETIC: &str = "<synthetic>";
@@ -61,7 +58,7 @@ const SYNTHETIC: &str = "<synthetic>";
 pub(super) struct Reader {
     all: Collector,
     is_subagent: bool,
-    calls: HashMap<Fingerprint, ToolCall>,
+    calls: ByFingerprint<ToolCall>,
     /// A typed command that counts as a prompt once the model answers.
     pending: Option<(Record, Keys)>,
     /// The latest prompt.
@@ -74,95 +71,12 @@ struct ToolCall {
     at: Option<Timestamp>,
 }
 
-/// The fields of a line.
-#[derive(Default)]
-struct Fields<'a> {
-    kind: Option<Cow<'a, str>>,
-    subtype: Option<Cow<'a, str>>,
-    uuid: Option<Cow<'a, str>>,
-    parent: Option<Cow<'a, str>>,
-    at: Option<Timestamp>,
-    session: Option<Cow<'a, str>>,
-    other_session: Option<Cow<'a, str>>,
-    forked_from: Option<Cow<'a, str>>,
-    prompt: Option<Cow<'a, str>>,
-    request: Option<Cow<'a, str>>,
-    cwd: Option<Cow<'a, str>>,
-    version: Option<Cow<'a, str>>,
-    entrypoint: Option<Cow<'a, str>>,
-    origin: Option<Cow<'a, str>>,
-    denial: Option<Cow<'a, str>>,
-    is_side: bool,
-    /// Whether it is marked as written by the agent.
-    is_generated: bool,
-    is_api_error: bool,
-    status: Option<u64>,
-    error: Option<Cow<'a, str>>,
-    cost: Option<NanoUsd>,
-    has_result: bool,
-    /// `toolUseResult`, if it is a text.
-    result: Option<Cow<'a, str>>,
-    duration_ms: Option<u64>,
-    message: Message<'a>,
-    attachment: Attachment<'a>,
-    compacted: (Option<u64>, Option<u64>),
-    total_cost: Option<NanoUsd>,
-    has_unknown_cost: Option<bool>,
-}
-
-#[derive(Default)]
-struct Message<'a> {
-    id: Option<Cow<'a, str>>,
-    model: Option<Cow<'a, str>>,
-    stop_reason: Option<Cow<'a, str>>,
-    /// Beginning of its text.
-    head: Option<Cow<'a, str>>,
-    has_media: bool,
-    blocks: Vec<Block<'a>>,
-    usage: Option<Usage<'a>>,
-}
-
-/// A block of a message, of any type.
-#[derive(Default)]
-struct Block<'a> {
-    kind: Option<Cow<'a, str>>,
-    id: Option<Cow<'a, str>>,
-    name: Option<Cow<'a, str>>,
-    is_error: bool,
-    head: Option<Cow<'a, str>>,
-}
-
-#[derive(Default)]
-struct Usage<'a> {
-    tokens: Tokens,
-    long_writes: u64,
-    advisors: Vec<Advisor<'a>>,
-}
-
-/// One element of `iterations`.
-#[derive(Default)]
-struct Advisor<'a> {
-    number: u64,
-    model: Option<Cow<'a, str>>,
-    tokens: Tokens,
-    long_writes: u64,
-}
-
-#[derive(Default)]
-struct Attachment<'a> {
-    kind: Option<Cow<'a, str>>,
-    origin: Option<Cow<'a, str>>,
-    mode: Option<Cow<'a, str>>,
-    head: Option<Cow<'a, str>>,
-    is_generated: bool,
-}
-
 impl Reader {
     pub(super) fn new(path: TranscriptPath<'_>) -> Self {
         Self {
             all: Collector::default(),
             is_subagent: path.is_subagent,
-            calls: HashMap::new(),
+            calls: ByFingerprint::default(),
             pending: None,
             turn: of_transcript(&["start"]),
         }
@@ -250,7 +164,7 @@ impl Reader {
             denial: fields.denial.as_deref(),
             is_error: block.is_error,
             head: block.head.as_deref().unwrap_or_default(),
-            result: fields.result.as_deref().unwrap_or_default(),
+            message: fields.result.as_deref().unwrap_or_default(),
             is_headless: fields.entrypoint.as_deref().is_some_and(|entry| entry.starts_with("sdk-")),
         });
         let since = || {
@@ -354,282 +268,6 @@ fn has_partial_output(version: &str) -> bool {
     match (next(), next(), next()) {
         (Some(major), Some(minor), Some(patch)) => (major, minor, patch) < (2, 1, 97),
         _ => false,
-    }
-}
-
-impl<'a> Fields<'a> {
-    fn field(&mut self, cursor: &mut Cursor<'a>, name: &str) -> Walked {
-        match name {
-            "type" => self.kind = scan::text(cursor)?,
-            "subtype" => self.subtype = scan::text(cursor)?,
-            "uuid" => self.uuid = scan::text(cursor)?,
-            "parentUuid" => self.parent = scan::text(cursor)?,
-            "timestamp" => self.at = scan::time(cursor)?,
-            "sessionId" => self.session = scan::text(cursor)?,
-            "session_id" => self.other_session = scan::text(cursor)?,
-            "promptId" => self.prompt = scan::text(cursor)?,
-            "requestId" => self.request = scan::text(cursor)?,
-            "cwd" => self.cwd = scan::text(cursor)?,
-            "version" => self.version = scan::text(cursor)?,
-            "entrypoint" => self.entrypoint = scan::text(cursor)?,
-            "isSidechain" => self.is_side = scan::is_true(cursor)?,
-            "isMeta"
-            | "isCompactSummary"
-            | "isVisibleInTranscriptOnly"
-            | "turnCompanion"
-            | "verifiedSlackHumanTurn" => self.is_generated |= scan::is_set(cursor)?,
-            "isApiErrorMessage" => self.is_api_error = scan::is_true(cursor)?,
-            "apiErrorStatus" => self.status = scan::count(cursor)?,
-            "error" => self.error = scan::text(cursor)?.filter(|error| is_error_name(error)),
-            "costUSD" => self.cost = scan::dollars(cursor)?,
-            "toolDenialKind" => self.denial = scan::text(cursor)?,
-            "toolUseResult" => self.tool_use_result(cursor)?,
-            "origin" => self.origin = kind(cursor, "kind")?,
-            "forkedFrom" => self.forked_from = kind(cursor, "sessionId")?,
-            "message" => scan::object(cursor, |cursor, name| self.message.field(cursor, name))?,
-            "attachment" => scan::object(cursor, |cursor, name| self.attachment.field(cursor, name))?,
-            "compactMetadata" => scan::object(cursor, |cursor, name| {
-                match name {
-                    "preTokens" => self.compacted.0 = scan::count(cursor)?,
-                    "postTokens" => self.compacted.1 = scan::count(cursor)?,
-                    _ => cursor.pass()?,
-                }
-                Ok(())
-            })?,
-            "totalCostUSD" => self.total_cost = scan::dollars(cursor)?,
-            "hasUnknownModelCost" => self.has_unknown_cost = scan::flag(cursor)?,
-            _ => cursor.pass()?,
-        }
-        Ok(())
-    }
-
-    fn tool_use_result(&mut self, cursor: &mut Cursor<'a>) -> Walked {
-        self.has_result = true;
-        self.result = match cursor.start()? {
-            Start::Object => {
-                scan::object(cursor, |cursor, name| {
-                    match name {
-                        "durationMs" => self.duration_ms = scan::count(cursor)?,
-                        _ => cursor.pass()?,
-                    }
-                    Ok(())
-                })?;
-                None
-            }
-            _ => scan::head(cursor)?,
-        };
-        Ok(())
-    }
-
-    /// Whether a human typed this user line, or a program that stands for one.
-    fn is_human(&self) -> bool {
-        if self.is_generated || self.has_result {
-            return false;
-        }
-        let head = self.message.head.as_deref().unwrap_or_default();
-        let has_content = !head.is_empty() || self.message.has_media;
-        let by_human = self.origin.as_deref().is_none_or(|kind| kind == "human");
-        by_human && has_content && !text::is_injected(head)
-    }
-
-    fn prompt_keys(&self, keys: Keys) -> Keys {
-        let at = self.at.map_or(0, |at| at.nanos().cast_unsigned());
-        let with_time = |id: &str| with_numbers(of_transcript(&["claude prompt", id]), &[at]);
-        let alias = self.prompt.as_deref().or(self.parent.as_deref()).map(with_time);
-        Keys { alias: alias.filter(|_| self.at.is_some()), ..keys }
-    }
-
-    /// Without `requestId`, a message id says nothing about other sessions: relays repeat them. The `uuid` does.
-    fn request_keys(&self, keys: Keys) -> Keys {
-        let session = self.session.as_deref().unwrap_or_default();
-        match (self.message.id.as_deref(), self.request.as_deref()) {
-            (Some(id), Some(request)) => Keys {
-                key: Some(of_transcript(&["claude request", id, request])),
-                alias: Some(of_transcript(&["claude message", session, id])),
-                has_weak_alias: true,
-            },
-            (Some(id), None) => Keys {
-                key: Some(of_transcript(&["claude message", session, id])),
-                alias: keys.key,
-                has_weak_alias: false,
-            },
-            (None, _) => keys,
-        }
-    }
-}
-
-/// Reads one text field of an object.
-fn kind<'a>(cursor: &mut Cursor<'a>, wanted: &str) -> Walked<Option<Cow<'a, str>>> {
-    let mut found = None;
-    scan::object(cursor, |cursor, name| {
-        if name == wanted { scan::text(cursor).map(|text| found = text) } else { cursor.pass() }
-    })?;
-    Ok(found)
-}
-
-/// Whether an error is a name and no prose.
-fn is_error_name(error: &str) -> bool {
-    error.len() <= crate::limits::ERROR_TYPE_BYTES_MAX
-        && error.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_.:-".contains(&byte))
-}
-
-impl<'a> Message<'a> {
-    fn field(&mut self, cursor: &mut Cursor<'a>, name: &str) -> Walked {
-        match name {
-            "id" => self.id = scan::text(cursor)?,
-            "model" => self.model = scan::text(cursor)?,
-            "stop_reason" => self.stop_reason = scan::text(cursor)?,
-            "content" => self.content(cursor)?,
-            "usage" => {
-                let mut usage = Usage::default();
-                if cursor.start()? == Start::Object {
-                    usage.read(cursor)?;
-                    self.usage = Some(usage);
-                } else {
-                    cursor.pass()?;
-                }
-            }
-            _ => cursor.pass()?,
-        }
-        Ok(())
-    }
-
-    fn content(&mut self, cursor: &mut Cursor<'a>) -> Walked {
-        if cursor.start()? != Start::Array {
-            self.head = scan::head(cursor)?;
-            return Ok(());
-        }
-        scan::array(cursor, |cursor| {
-            let mut block = Block::default();
-            scan::object(cursor, |cursor, name| block.field(cursor, name))?;
-            match block.kind.as_deref() {
-                Some("text") => self.head = self.head.take().or(block.head),
-                Some("image" | "document") => self.has_media = true,
-                Some("tool_use" | "tool_result") => self.blocks.push(block),
-                _ => {}
-            }
-            Ok(())
-        })
-    }
-}
-
-impl<'a> Block<'a> {
-    fn is(&self, kind: &str) -> bool {
-        self.kind.as_deref() == Some(kind)
-    }
-
-    fn field(&mut self, cursor: &mut Cursor<'a>, name: &str) -> Walked {
-        match name {
-            "type" => self.kind = scan::text(cursor)?,
-            "id" | "tool_use_id" => self.id = scan::text(cursor)?,
-            "name" => self.name = scan::text(cursor)?,
-            "is_error" => self.is_error = scan::is_true(cursor)?,
-            "text" => self.head = scan::head(cursor)?,
-            "content" => self.head = scan::head_of_blocks(cursor)?,
-            _ => cursor.pass()?,
-        }
-        Ok(())
-    }
-}
-
-/// Token counts of one object with the names of the API.
-#[derive(Default)]
-struct Counts {
-    tokens: Tokens,
-    /// Σ `cache_creation.*`, and the part of it that is kept for an hour.
-    nested: u64,
-    long: u64,
-}
-
-impl Counts {
-    fn field(&mut self, cursor: &mut Cursor<'_>, name: &str) -> Walked {
-        let read = |cursor: &mut Cursor<'_>| Ok(scan::count(cursor)?.unwrap_or(0));
-        match name {
-            "input_tokens" => self.tokens.input = read(cursor)?,
-            "output_tokens" => self.tokens.output = read(cursor)?,
-            "cache_read_input_tokens" => self.tokens.cache_read = read(cursor)?,
-            "cache_creation_input_tokens" => self.tokens.cache_creation = read(cursor)?,
-            "cache_creation" => scan::object(cursor, |cursor, name| {
-                let count = scan::count(cursor)?.unwrap_or(0);
-                if name.ends_with("_input_tokens") {
-                    self.nested = self.nested.saturating_add(count);
-                }
-                if name == "ephemeral_1h_input_tokens" {
-                    self.long = count;
-                }
-                Ok(())
-            })?,
-            _ => cursor.pass()?,
-        }
-        Ok(())
-    }
-
-    fn finish(self) -> (Tokens, u64) {
-        let Self { mut tokens, nested, long } = self;
-        if nested > 0 {
-            tokens.cache_creation = nested;
-        }
-        (tokens, long.min(tokens.cache_creation))
-    }
-}
-
-impl<'a> Usage<'a> {
-    fn read(&mut self, cursor: &mut Cursor<'a>) -> Walked {
-        let mut counts = Counts::default();
-        scan::object(cursor, |cursor, name| match name {
-            "iterations" => self.iterations(cursor),
-            _ => counts.field(cursor, name),
-        })?;
-        (self.tokens, self.long_writes) = counts.finish();
-        Ok(())
-    }
-
-    fn iterations(&mut self, cursor: &mut Cursor<'a>) -> Walked {
-        let mut number = 0;
-        scan::array(cursor, |cursor| {
-            let (mut counts, mut kind, mut model) = (Counts::default(), None, None);
-            scan::object(cursor, |cursor, name| {
-                match name {
-                    "type" => kind = scan::text(cursor)?,
-                    "model" => model = scan::text(cursor)?,
-                    _ => counts.field(cursor, name)?,
-                }
-                Ok(())
-            })?;
-            if kind.as_deref() == Some("advisor_message") {
-                let (tokens, long_writes) = counts.finish();
-                self.advisors.push(Advisor { number, model, tokens, long_writes });
-            }
-            number += 1;
-            Ok(())
-        })
-    }
-}
-
-impl<'a> Attachment<'a> {
-    fn field(&mut self, cursor: &mut Cursor<'a>, name: &str) -> Walked {
-        match name {
-            "type" => self.kind = scan::text(cursor)?,
-            "origin" => self.origin = kind(cursor, "kind")?,
-            "commandMode" => self.mode = scan::text(cursor)?,
-            "isMeta" => self.is_generated = scan::is_set(cursor)?,
-            "prompt" => self.head = scan::head_of_blocks(cursor)?,
-            _ => cursor.pass()?,
-        }
-        Ok(())
-    }
-
-    /// Whether it is a prompt that the user typed while the agent worked.
-    fn is_prompt(&self) -> bool {
-        let by_human = match self.origin.as_deref() {
-            Some(kind) => kind == "human",
-            None => self.mode.as_deref() != Some("task-notification"),
-        };
-        let head = self.head.as_deref().unwrap_or_default();
-        self.kind.as_deref() == Some("queued_command")
-            && by_human
-            && !self.is_generated
-            && !text::is_injected(head)
     }
 }
 

@@ -33,6 +33,7 @@
 //! Sub-agents are threads of their own; their facts count in the thread that started them, and none is a prompt. A
 //! fork begins with a copy of its parent. Where that copy ends is decided in the merge of all files.
 
+mod line;
 mod text;
 
 use std::borrow::Cow;
@@ -41,12 +42,12 @@ use std::collections::HashMap;
 use renown_core::time::Timestamp;
 
 use super::collect::{Call, Collector, Record};
-use super::scan::{self, Walked};
+use super::scan;
 use super::{FileFork, Keys, Line, Name, Transcript, TranscriptPath};
-use crate::facts::{Decider, Fact, Fingerprint, Tokens};
+use crate::facts::{Fact, Fingerprint, Tokens};
 use crate::fingerprint::{of_transcript, with_numbers};
 use crate::json::LineError;
-use crate::json::cursor::{Cursor, Start};
+use line::{Counts, Fields, Payload};
 use text::Verdict;
 
 /// Copied lines are written at once; a line of the session itself comes at least this much later.
@@ -126,56 +127,6 @@ struct Item {
     place: Place,
     name: Option<Name>,
     verdict: Option<Verdict>,
-}
-
-/// Token counts with the names of Codex.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct Counts {
-    input: u64,
-    cached: u64,
-    written: u64,
-    output: u64,
-    total: u64,
-}
-
-/// The fields of a line.
-#[derive(Default)]
-struct Fields<'a> {
-    kind: Option<Cow<'a, str>>,
-    at: Option<Timestamp>,
-    ordinal: Option<u64>,
-    has_payload: bool,
-    payload: Payload<'a>,
-}
-
-/// The fields of a payload, of any type.
-#[derive(Default)]
-struct Payload<'a> {
-    kind: Option<Cow<'a, str>>,
-    id: Option<Cow<'a, str>>,
-    call: Option<Cow<'a, str>>,
-    name: Option<Cow<'a, str>>,
-    status: Option<Cow<'a, str>>,
-    is_ok: Option<bool>,
-    exit_code: Option<u64>,
-    output: Option<text::Output<'a>>,
-    role: Option<Cow<'a, str>>,
-    head: Option<Cow<'a, str>>,
-    last: Option<Counts>,
-    total: Option<Counts>,
-    usage: Option<Counts>,
-    response: Option<Cow<'a, str>>,
-    item: Option<Box<Payload<'a>>>,
-    has_error: bool,
-    model: Option<Cow<'a, str>>,
-    at: Option<Timestamp>,
-    cwd: Option<Cow<'a, str>>,
-    version: Option<Cow<'a, str>>,
-    forked_from: Option<Cow<'a, str>>,
-    parent: Option<Cow<'a, str>>,
-    is_subagent: bool,
-    is_paginated: bool,
-    first_ordinal: Option<u64>,
 }
 
 impl Reader {
@@ -364,12 +315,12 @@ impl Reader {
         let response = payload.response.as_deref().map_or_else(|| place.line.to_string(), str::to_owned);
         let key = of_transcript(&["codex response", &response]);
         let usage = Usage { place, model: self.model, tokens: counts.tokens(), key };
-        match self.by_response.get(response.as_str()).and_then(|known| self.records.get_mut(*known)) {
-            Some(known) => *known = usage,
-            None => {
-                self.by_response.insert(response.into(), self.records.len());
-                self.records.push(usage);
-            }
+        let known = self.by_response.get(response.as_str());
+        if let Some(known) = known.and_then(|known| self.records.get_mut(*known)) {
+            *known = usage;
+        } else {
+            self.by_response.insert(response.into(), self.records.len());
+            self.records.push(usage);
         }
     }
 
@@ -571,186 +522,6 @@ fn thread_of(stem: &str) -> Box<str> {
     const UUID: usize = 36;
     let start = "rollout-YYYY-MM-DDThh-mm-ss-".len();
     stem.get(start..start + UUID).unwrap_or(stem).into()
-}
-
-impl Counts {
-    fn read(cursor: &mut Cursor<'_>) -> Walked<Option<Self>> {
-        if cursor.start()? != Start::Object {
-            cursor.pass()?;
-            return Ok(None);
-        }
-        let mut counts = Self::default();
-        scan::object(cursor, |cursor, name| {
-            let count = match name {
-                "input_tokens" => &mut counts.input,
-                "cached_input_tokens" => &mut counts.cached,
-                "cache_write_input_tokens" | "cache_creation_input_tokens" => &mut counts.written,
-                "output_tokens" => &mut counts.output,
-                "total_tokens" => &mut counts.total,
-                _ => return cursor.pass(),
-            };
-            *count = scan::count(cursor)?.unwrap_or(0);
-            Ok(())
-        })?;
-        Ok(Some(counts))
-    }
-
-    fn tokens(&self) -> Tokens {
-        let &Self { input, cached, written, output, .. } = self;
-        let input = input.saturating_sub(cached).saturating_sub(written);
-        Tokens { input, output, cache_read: cached, cache_creation: written }
-    }
-
-    /// Returns the growth since an earlier total. A total that has fallen says nothing.
-    fn since(&self, before: &Self) -> Self {
-        if self.total < before.total {
-            return Self::default();
-        }
-        Self {
-            input: self.input.saturating_sub(before.input),
-            cached: self.cached.saturating_sub(before.cached),
-            written: self.written.saturating_sub(before.written),
-            output: self.output.saturating_sub(before.output),
-            total: self.total - before.total,
-        }
-    }
-}
-
-impl<'a> Fields<'a> {
-    fn field(&mut self, cursor: &mut Cursor<'a>, name: &str) -> Walked {
-        match name {
-            "type" => self.kind = scan::text(cursor)?,
-            "timestamp" => self.at = scan::time(cursor)?,
-            "ordinal" => self.ordinal = scan::count(cursor)?,
-            "payload" => {
-                self.has_payload = true;
-                scan::object(cursor, |cursor, name| self.payload.field(cursor, name))?;
-            }
-            _ => self.payload.field(cursor, name)?,
-        }
-        Ok(())
-    }
-}
-
-impl<'a> Payload<'a> {
-    fn field(&mut self, cursor: &mut Cursor<'a>, name: &str) -> Walked {
-        match name {
-            "type" => self.kind = scan::text(cursor)?,
-            "id" => self.id = scan::text(cursor)?,
-            "call_id" => self.call = scan::text(cursor)?,
-            "name" | "tool" => self.name = scan::text(cursor)?.or(self.name.take()),
-            "status" => self.status = scan::text(cursor)?,
-            "success" => self.is_ok = scan::flag(cursor)?.or(self.is_ok),
-            "exit_code" | "exitCode" => self.exit_code = exit_code(cursor)?,
-            "output" => self.output = Some(text::Output::read(cursor)?),
-            "role" => self.role = scan::text(cursor)?,
-            "content" | "message" => self.head = scan::head_of_blocks(cursor)?,
-            "info" => scan::object(cursor, |cursor, name| {
-                match name {
-                    "last_token_usage" => self.last = Counts::read(cursor)?,
-                    "total_token_usage" => self.total = Counts::read(cursor)?,
-                    _ => cursor.pass()?,
-                }
-                Ok(())
-            })?,
-            "usage" => self.usage = Counts::read(cursor)?,
-            "response_id" => self.response = scan::text(cursor)?,
-            "item" => {
-                let mut item = Box::<Self>::default();
-                scan::object(cursor, |cursor, name| item.field(cursor, name))?;
-                self.item = Some(item);
-            }
-            "result" => self.result(cursor)?,
-            "error" => self.has_error = scan::is_set(cursor)?,
-            _ => self.meta(cursor, name)?,
-        }
-        Ok(())
-    }
-
-    /// Reads the fields of `session_meta` and `turn_context`.
-    fn meta(&mut self, cursor: &mut Cursor<'a>, name: &str) -> Walked {
-        match name {
-            "model" => self.model = scan::text(cursor)?,
-            "timestamp" => self.at = scan::time(cursor)?,
-            "cwd" => self.cwd = scan::text(cursor)?,
-            "cli_version" => self.version = scan::text(cursor)?,
-            "forked_from_id" => self.forked_from = scan::text(cursor)?,
-            "parent_thread_id" => self.parent = scan::text(cursor)?.or(self.parent.take()),
-            "thread_source" => self.is_subagent |= scan::text(cursor)?.as_deref() == Some("subagent"),
-            "history_mode" => self.is_paginated = scan::text(cursor)?.as_deref() == Some("paginated"),
-            "subagent_history_start_ordinal" => self.first_ordinal = scan::count(cursor)?,
-            "thread_settings" => scan::object(cursor, |cursor, name| match name {
-                "model" => scan::text(cursor).map(|model| self.model = model),
-                _ => cursor.pass(),
-            })?,
-            // {"subagent":{"thread_spawn":{"parent_thread_id":…}}}, or only a name below `subagent`
-            "source" => scan::object(cursor, |cursor, name| {
-                self.is_subagent |= name == "subagent";
-                scan::object(cursor, |cursor, _| {
-                    scan::object(cursor, |cursor, name| match name {
-                        "parent_thread_id" => {
-                            scan::text(cursor).map(|parent| self.parent = self.parent.take().or(parent))
-                        }
-                        _ => cursor.pass(),
-                    })
-                })
-            })?,
-            _ => cursor.pass()?,
-        }
-        Ok(())
-    }
-
-    /// Reads the result of an MCP call: `Ok` or `Err`, or an object with `isError`.
-    fn result(&mut self, cursor: &mut Cursor<'a>) -> Walked {
-        if cursor.start()? != Start::Object {
-            return cursor.pass();
-        }
-        let mut is_ok = true;
-        scan::object(cursor, |cursor, name| match name {
-            "Err" | "error" => {
-                is_ok &= !scan::is_set(cursor)?;
-                Ok(())
-            }
-            "isError" | "is_error" => {
-                is_ok &= !scan::is_true(cursor)?;
-                Ok(())
-            }
-            "Ok" => scan::object(cursor, |cursor, name| match name {
-                "isError" | "is_error" => {
-                    is_ok &= !scan::is_true(cursor)?;
-                    Ok(())
-                }
-                _ => cursor.pass(),
-            }),
-            _ => cursor.pass(),
-        })?;
-        self.is_ok = Some(self.is_ok.unwrap_or(true) && is_ok);
-        Ok(())
-    }
-
-    /// Returns what an item or an end event says. Returns `None` if the call is still running.
-    fn verdict(&self) -> Option<Verdict> {
-        let status = self.status.as_deref().unwrap_or_default().to_ascii_lowercase().replace('_', "");
-        match status.as_str() {
-            "declined" => Some(Verdict::Rejected(Decider::User)),
-            "inprogress" => None,
-            "failed" => Some(Verdict::Ran(Some(false))),
-            "completed" => Some(Verdict::Ran(Some(self.is_ok != Some(false)))),
-            _ => {
-                let by_code = self.exit_code.map(|code| code == 0);
-                Some(Verdict::Ran(self.is_ok.or(by_code)))
-            }
-        }
-    }
-}
-
-/// Reads an exit code. A negative one, of a signal, is an error too.
-fn exit_code(cursor: &mut Cursor<'_>) -> Walked<Option<u64>> {
-    if cursor.start()? != Start::Number {
-        cursor.pass()?;
-        return Ok(None);
-    }
-    Ok(Some(cursor.number()?.parse().unwrap_or(1)))
 }
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! Collects the facts of one file, each key once.
 
 use std::collections::HashMap;
+use std::hash::{BuildHasherDefault, Hasher};
 
 use renown_core::time::Timestamp;
 use renown_core::units::NanoUsd;
@@ -10,6 +11,30 @@ use crate::facts::{ApiRequest, Cost, Fact, Fingerprint, Tokens};
 use crate::limits::{FACT_TEXT_CHARS_MAX, SESSION_ID_BYTES_MAX};
 use crate::value::cut;
 
+/// A map by fingerprint. Fingerprints are hashes already, of the user's own files, so they are not hashed again: that
+/// is most of the time of a merge.
+pub(super) type ByFingerprint<T> = HashMap<Fingerprint, T, BuildHasherDefault<NoHash>>;
+
+/// Returns the number that it is given.
+#[derive(Debug, Default)]
+pub(super) struct NoHash(u64);
+
+impl Hasher for NoHash {
+    fn write(&mut self, bytes: &[u8]) {
+        for byte in bytes {
+            self.0 = self.0.rotate_left(8) ^ u64::from(*byte);
+        }
+    }
+
+    fn write_u64(&mut self, number: u64) {
+        self.0 = number;
+    }
+
+    fn finish(&self) -> u64 {
+        self.0
+    }
+}
+
 /// The facts of a file so far.
 #[derive(Debug, Default)]
 pub(super) struct Collector {
@@ -18,7 +43,7 @@ pub(super) struct Collector {
     pub(super) line: u32,
     names: HashMap<Box<str>, Name>,
     sessions: HashMap<Box<str>, u32>,
-    by_key: HashMap<Fingerprint, usize>,
+    by_key: ByFingerprint<usize>,
 }
 
 /// The record that a fact comes from.

@@ -93,7 +93,8 @@ struct Data<'a> {
     is_user_requested: bool,
     call: Option<Cow<'a, str>>,
     tool: Option<Cow<'a, str>>,
-    tools: Vec<(Option<Cow<'a, str>>, Option<Cow<'a, str>>)>,
+    /// Ids and names of the tool calls that a message asks for.
+    tools: Vec<[Option<Cow<'a, str>>; 2]>,
     is_ok: Option<bool>,
     error_code: Option<Cow<'a, str>>,
     error_head: Option<Cow<'a, str>>,
@@ -194,7 +195,7 @@ impl Reader {
 
     fn message(&mut self, fields: &Fields<'_>, record: &Record) {
         let data = &fields.data;
-        for (call, tool) in &data.tools {
+        for [call, tool] in &data.tools {
             self.name(call.as_deref(), tool.as_deref());
         }
         let id = data.api_call.as_deref().or(data.message.as_deref()).or(fields.id.as_deref());
@@ -401,16 +402,16 @@ impl<'a> Data<'a> {
 
     fn requests(&mut self, cursor: &mut Cursor<'a>) -> Walked {
         scan::array(cursor, |cursor| {
-            let mut request = (None, None);
+            let (mut id, mut tool) = (None, None);
             scan::object(cursor, |cursor, name| {
                 match name {
-                    "toolCallId" => request.0 = scan::text(cursor)?,
-                    "name" | "toolName" => request.1 = scan::text(cursor)?,
+                    "toolCallId" => id = scan::text(cursor)?,
+                    "name" | "toolName" => tool = scan::text(cursor)?,
                     _ => cursor.pass()?,
                 }
                 Ok(())
             })?;
-            self.tools.push(request);
+            self.tools.push([id, tool]);
             Ok(())
         })
     }

@@ -188,10 +188,9 @@ impl Cursor<'_> {
     fn plain_fact(&mut self) -> Read<Fact<Name>> {
         let mut is_valid = true;
         let fact = self.fact()?.map(|digits| {
-            digits.parse().map(Name).unwrap_or_else(|_| {
-                is_valid = false;
-                Name(0)
-            })
+            let number = digits.parse();
+            is_valid &= number.is_ok();
+            Name(number.unwrap_or_default())
         });
         if is_valid { Ok(fact) } else { Err(Unreadable) }
     }

@@ -209,14 +209,14 @@ impl Reader {
             self.id.get_or_insert_with(|| id.into_owned());
             self.started = self.started.or(fields.started);
         }
-        self.add(fields.message);
-        for message in fields.messages {
+        self.add(&fields.message);
+        for message in &fields.messages {
             self.add(message);
         }
         Ok(Line::Known)
     }
 
-    fn add(&mut self, read: Read<'_>) {
+    fn add(&mut self, read: &Read<'_>) {
         let (Some(id), Some(kind)) = (read.id.as_deref(), read.kind.as_deref()) else { return };
         let is_new = !self.by_id.contains_key(id);
         if is_new {
@@ -358,14 +358,14 @@ impl<'a> Read<'a> {
     }
 
     fn content(&mut self, cursor: &mut Cursor<'a>) -> Walked {
-        match cursor.start()? {
-            Start::Array => scan::array(cursor, |cursor| match cursor.start()? {
-                Start::Text => self.text(cursor),
-                _ => self.part(cursor),
-            }),
-            Start::Object => self.part(cursor),
-            _ => self.text(cursor),
+        if cursor.start()? != Start::Array {
+            return self.part_or_text(cursor);
         }
+        scan::array(cursor, |cursor| self.part_or_text(cursor))
+    }
+
+    fn part_or_text(&mut self, cursor: &mut Cursor<'a>) -> Walked {
+        if cursor.start()? == Start::Object { self.part(cursor) } else { self.text(cursor) }
     }
 
     fn part(&mut self, cursor: &mut Cursor<'a>) -> Walked {

@@ -180,12 +180,12 @@ impl OpenCodeReader {
             usage: fields.usage,
             error,
         };
-        match self.by_id.get(id.as_str()).and_then(|known| self.messages.get_mut(*known)) {
-            Some(known) => *known = message,
-            None => {
-                self.by_id.insert(id.into(), self.messages.len());
-                self.messages.push(message);
-            }
+        let known = self.by_id.get(id.as_str());
+        if let Some(known) = known.and_then(|known| self.messages.get_mut(*known)) {
+            *known = message;
+        } else {
+            self.by_id.insert(id.into(), self.messages.len());
+            self.messages.push(message);
         }
     }
 

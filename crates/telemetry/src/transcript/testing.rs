@@ -75,7 +75,7 @@ fn shown(fact: &Fact<&str>) -> String {
         Decider::Hook => "hook",
         Decider::Unknown => "unknown",
     };
-    let named = |name: &Option<&str>| name.map(|name| format!(" {name}")).unwrap_or_default();
+    let named = |name: Option<&str>| name.map(|name| format!(" {name}")).unwrap_or_default();
     match fact {
         Fact::ToolResult { tool, ok, .. } => {
             let ok = match ok {
@@ -83,7 +83,7 @@ fn shown(fact: &Fact<&str>) -> String {
                 Some(false) => "failed",
                 None => "unknown",
             };
-            format!("tool{} {ok}", named(tool))
+            format!("tool{} {ok}", named(*tool))
         }
         Fact::Prompt { .. } => "prompt".to_owned(),
         Fact::ApiRequest(request) => {
@@ -95,15 +95,15 @@ fn shown(fact: &Fact<&str>) -> String {
                 Some(Cost::Reported(cost)) => format!(" ${}", cost.nano()),
                 Some(Cost::Priced(cost)) => format!(" ~${}", cost.nano()),
             };
-            format!("request{}{}{cost}", named(&request.model), tokens.unwrap_or_default())
+            format!("request{}{}{cost}", named(request.model), tokens.unwrap_or_default())
         }
         Fact::ApiError { status, error_type } => {
             let status = status.map(|status| format!(" {status}")).unwrap_or_default();
-            format!("error{status}{}", named(error_type))
+            format!("error{status}{}", named(*error_type))
         }
         Fact::ToolDecision { tool, accepted, by: who } => {
             let what = if *accepted { "accept" } else { "reject" };
-            format!("{what}{} by {}", named(tool), by(who))
+            format!("{what}{} by {}", named(*tool), by(who))
         }
         Fact::Feedback { rating } => format!("feedback {rating}"),
         Fact::Compaction { before, .. } => {

@@ -42,7 +42,7 @@ pub(super) struct Result<'a> {
     pub(super) is_error: bool,
     pub(super) head: &'a str,
     /// `toolUseResult`, if it is a text.
-    pub(super) result: &'a str,
+    pub(super) message: &'a str,
     /// Whether no human could answer.
     pub(super) is_headless: bool,
 }
@@ -83,7 +83,8 @@ pub(super) fn outcome(result: &Result<'_>) -> Outcome {
     }
     let rejected =
         ["The user doesn't want to proceed with this tool use", "The user doesn't want to take this action"];
-    if begins_with(head, &rejected) || result.result.trim_start_matches("Error: ") == "User rejected tool use"
+    if begins_with(head, &rejected)
+        || result.message.trim_start_matches("Error: ") == "User rejected tool use"
     {
         return Outcome::Rejected(by_user);
     }

@@ -84,7 +84,7 @@ fn metadata(json: &str) -> Option<u64> {
     let mut code = None;
     let read = scan::object(&mut Cursor::new(json), |cursor, name| match name {
         "metadata" => scan::object(cursor, |cursor, name| match name {
-            "exit_code" => super::exit_code(cursor).map(|found| code = found),
+            "exit_code" => super::line::exit_code(cursor).map(|found| code = found),
             _ => cursor.pass(),
         }),
         _ => cursor.pass(),
