@@ -41,7 +41,7 @@ export interface AgentBreakdown {
 }
 
 /** A kind of agent. */
-export type AgentKind = "claude-code" | "codex" | "gemini-cli" | "qwen-code" | "opencode" | "copilot" | "genai" | "unknown";
+export type AgentKind = "claude-code" | "codex" | "gemini-cli" | "qwen-code" | "opencode" | "copilot" | "pi" | "genai" | "unknown";
 
 /** Id of an agent: 1 to 200 characters without control characters, not `.` or `..`. */
 export type AgentName = string;
@@ -201,6 +201,9 @@ export interface DayTotals {
   /** Share of the evaluations that passed; null without an evaluation. */
   pass_rate?: number | null;
 }
+
+/** How the duration of a session was measured. */
+export type DurationKind = "active";
 
 /** The erased agent. */
 export interface EraseReply {
@@ -662,10 +665,12 @@ export interface PerformanceCoverage {
   missing: Array<string>;
   /** Present kinds that only some of the calls have. */
   partial: Array<string>;
-  /** OTLP signal that was scored. */
+  /** Source that was scored. */
   signal: TelemetrySignal;
   /** Source of the costs. */
   cost_source: CostSource;
+  /** How the duration was measured, if not from the first to the last event. */
+  duration?: DurationKind | null;
 }
 
 /** The dimensions of the performance, each from 0 to 10 with one decimal. */
@@ -1306,8 +1311,11 @@ export interface SignalsRequest {
   agent_id?: AgentName | null;
 }
 
-/** The OTLP signal of a record. Many agents report the same work twice, as log records and as spans. */
-export type TelemetrySignal = "logs" | "spans";
+/**
+ * The source of a record: an OTLP signal, or a transcript. Many agents report the same work more
+ * than once.
+ */
+export type TelemetrySignal = "logs" | "spans" | "transcript";
 
 /** The name of a range of scores: 0–39, 40–69, 70–89, 90–100; `Unranked` without a score. */
 export type Tier = "Unranked" | "Bronze" | "Silver" | "Gold" | "Elite";
@@ -1579,9 +1587,9 @@ export class Client extends Http {
   /**
    * Erase an agent.
    *
-   * The agent is no longer visible from now on. Its evidence, runs, events, scores and saved
-   * replies are deleted within a minute. A tombstone remains: a time, a count, and the SHA-256 of
-   * the id. Needs a secret key.
+   * The agent is no longer visible from now on. Its evidence, runs, events, scores and request keys
+   * are deleted within a minute. A tombstone remains: a time, a count, and the SHA-256 of the id.
+   * Needs a secret key.
    */
   eraseAgent(agentId: AgentName, query: EraseAgentQuery, options: CallOptions = {}): Promise<EraseReply> {
     return this.send({ method: "DELETE", path: path("/v1/agents/{agent_id}", agentId), query: { ...query } }, options);

@@ -13,7 +13,7 @@ if sys.version_info >= (3, 11):
 else:
     from typing_extensions import NotRequired
 
-AgentKind: TypeAlias = Literal["claude-code", "codex", "gemini-cli", "qwen-code", "opencode", "copilot", "genai", "unknown"]
+AgentKind: TypeAlias = Literal["claude-code", "codex", "gemini-cli", "qwen-code", "opencode", "copilot", "pi", "genai", "unknown"]
 """A kind of agent."""
 
 AgentName: TypeAlias = str
@@ -21,6 +21,9 @@ AgentName: TypeAlias = str
 
 CostSource: TypeAlias = Literal["reported", "priced", "mixed", "none"]
 """The source of costs."""
+
+DurationKind: TypeAlias = Literal["active"]
+"""How the duration of a session was measured."""
 
 ErrorCode: TypeAlias = Literal["bad_json", "validation_error", "auth_missing", "auth_format", "auth_invalid", "auth_revoked", "forbidden", "not_found", "method_not_allowed", "timeout", "conflict", "too_large", "unsupported_media_type", "rate_limited", "head_too_large", "internal", "overloaded", "store_unavailable", "clock"]
 """The machine-readable codes of errors."""
@@ -75,8 +78,10 @@ SessionName: TypeAlias = str
 SignalSource: TypeAlias = Literal["sent", "derived", "mixed"]
 """The source of signals: `sent`, `derived` from telemetry, or `mixed`."""
 
-TelemetrySignal: TypeAlias = Literal["logs", "spans"]
-"""The OTLP signal of a record. Many agents report the same work twice, as log records and as spans."""
+TelemetrySignal: TypeAlias = Literal["logs", "spans", "transcript"]
+"""The source of a record: an OTLP signal, or a transcript. Many agents report the same work more
+than once.
+"""
 
 Tier: TypeAlias = Literal["Unranked", "Bronze", "Silver", "Gold", "Elite"]
 """The name of a range of scores: 0–39, 40–69, 70–89, 90–100; `Unranked` without a score."""
@@ -708,9 +713,11 @@ class PerformanceCoverage(TypedDict):
     partial: list[str]
     """Present kinds that only some of the calls have."""
     signal: TelemetrySignal
-    """OTLP signal that was scored."""
+    """Source that was scored."""
     cost_source: CostSource
     """Source of the costs."""
+    duration: NotRequired[DurationKind | None]
+    """How the duration was measured, if not from the first to the last event."""
 
 
 class PerformanceDimensions(TypedDict):
@@ -1546,9 +1553,9 @@ class Client(Http):
     ) -> EraseReply:
         """Erase an agent.
 
-        The agent is no longer visible from now on. Its evidence, runs, events, scores and saved
-        replies are deleted within a minute. A tombstone remains: a time, a count, and the SHA-256
-        of the id. Needs a secret key.
+        The agent is no longer visible from now on. Its evidence, runs, events, scores and request
+        keys are deleted within a minute. A tombstone remains: a time, a count, and the SHA-256 of
+        the id. Needs a secret key.
 
         :param agent_id: The agent, percent-encoded
         :param confirm: The `agent_id` again, as a confirmation
@@ -2530,9 +2537,9 @@ class AsyncClient(AsyncHttp):
     ) -> EraseReply:
         """Erase an agent.
 
-        The agent is no longer visible from now on. Its evidence, runs, events, scores and saved
-        replies are deleted within a minute. A tombstone remains: a time, a count, and the SHA-256
-        of the id. Needs a secret key.
+        The agent is no longer visible from now on. Its evidence, runs, events, scores and request
+        keys are deleted within a minute. A tombstone remains: a time, a count, and the SHA-256 of
+        the id. Needs a secret key.
 
         :param agent_id: The agent, percent-encoded
         :param confirm: The `agent_id` again, as a confirmation
