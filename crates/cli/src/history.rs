@@ -133,7 +133,7 @@ impl Summary {
             odd.push(format!("{problems} not read ({}: {})", first.path.display(), first.reason));
         }
         let odd = if odd.is_empty() { String::new() } else { format!("; {}", odd.join(", ")) };
-        format!("read {}{of}: {}{odd}", counted(self.files, "file"), counted(sessions as u64, "session"),)
+        format!("read {}{of}: {}{odd}", counted(self.files, "file"), counted(sessions as u64, "session"))
     }
 }
 

@@ -1,5 +1,6 @@
 //! `renown judge`: scores sessions of coding agents from their telemetry.
 
+mod import;
 pub(crate) mod local;
 mod print;
 mod received;
@@ -41,6 +42,9 @@ const BELOW: u8 = 1;
 /// Judges the sessions that the arguments select.
 pub(crate) fn run(args: &JudgeArgs, quiet: bool) -> Result<ExitCode, Failure> {
     let judge = Judge::new(args, quiet)?;
+    if let (Some(server), true) = (&args.submit, args.history) {
+        return import::run(&judge, server);
+    }
     match logs(args, quiet)? {
         Some(logs) if args.watch => judge.watch(&logs),
         Some(logs) => judge.once(&logs),

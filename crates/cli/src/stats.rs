@@ -31,7 +31,7 @@ pub(crate) fn run(args: &StatsArgs, quiet: bool) -> Result<ExitCode, Failure> {
     }
     let mut rows: Vec<Row> = rows.into_iter().map(|(key, sums)| sums.row(Some(key))).collect();
     if args.by != StatsByArg::Day {
-        rows.sort_by(|a, b| b.total_tokens.cmp(&a.total_tokens));
+        rows.sort_by_key(|row| std::cmp::Reverse(row.total_tokens));
     }
     let stats = Stats { total: total.row(None), rows, prices_as_of: everything.as_of().to_owned() };
     print(&match args.format {

@@ -374,7 +374,7 @@ machine: of Claude Code, Codex, Gemini CLI, Qwen Code, OpenCode, Copilot CLI or
 pi, from the files in which they keep their sessions. Nothing has to be set up.
 If a server has received telemetry here, its sessions come first; --all and
 --last take both, and no session counts twice. --no-history, --store and --org
-leave out the files of the agents.
+leave out the files of the agents. --session takes the beginning of an id.
 
 Logs are OpenTelemetry logs and spans, also of agents that follow the GenAI
 conventions. Several files are read as one stream; their order does not matter.
@@ -386,6 +386,9 @@ error. Bad lines are skipped and counted; the first three are shown.
 --submit also sends the good lines of the log to a server. Records with an id are
 deduplicated. Records without one count again, unless the same unchanged log is
 sent again within a day. A server on another machine needs a key in RENOWN_KEY.
+
+With --history, it sends the sessions on this machine instead: what happened, not
+what was said. It can be repeated; only what is new is added.
 
 Exit codes: 0 judged, 1 below --min, 2 nothing to judge or bad input.
 

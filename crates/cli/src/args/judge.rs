@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::builder::NonEmptyStringValueParser;
 use clap::{Args, ValueEnum, ValueHint};
-use renown_core::ids::OrgId;
+use renown_core::ids::{AgentId, OrgId};
 use renown_core::time::Timestamp;
 use renown_telemetry::dialect::Agent;
 
@@ -13,13 +13,14 @@ use crate::setup::server::ServerUrl;
 use crate::store_location::StoreLocationArgs;
 
 #[derive(Debug, Args)]
+#[expect(clippy::struct_excessive_bools, reason = "these are flags of a command")]
 pub(crate) struct JudgeArgs {
-    /// Log files or globs: OTLP JSON, one object per line, plain, gzip or zstd; `-` is standard input
-    /// [default: standard input if something is piped in, else the sessions that a server has received]
+    /// Log files or globs: OTLP JSON lines, plain, gzip or zstd; `-` is standard input
+    /// [default: standard input if piped, else the sessions on this machine]
     #[arg(value_hint = ValueHint::FilePath)]
     pub(crate) logs: Vec<PathBuf>,
 
-    /// Judge this session instead of the most recent one; of sessions on this machine, the beginning of the id is enough
+    /// Judge this session instead of the most recent one
     #[arg(long, value_name = "ID", value_parser = NonEmptyStringValueParser::new(), conflicts_with_all = ["all", "last"])]
     pub(crate) session: Option<String>,
 
@@ -39,17 +40,25 @@ pub(crate) struct JudgeArgs {
     #[arg(long, value_name = "T", value_parser = judge::time)]
     pub(crate) to: Option<Timestamp>,
 
-    /// Judge only sessions of this agent, among those on this machine and those that a server has received
+    /// Judge only sessions of this agent, such as claude or codex
     #[arg(long, value_name = "AGENT", value_parser = agent_kind, conflicts_with = "logs")]
     pub(crate) agent: Option<AgentName>,
 
-    /// Judge only sessions on this machine that worked in this directory or below it
+    /// Judge only sessions on this machine that worked in or below DIR
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath, conflicts_with = "logs")]
     pub(crate) project: Option<PathBuf>,
 
     /// Judge only sessions that a server has received
     #[arg(long, conflicts_with_all = ["logs", "agent", "project"])]
     pub(crate) no_history: bool,
+
+    /// With --submit: send the sessions on this machine, each record once
+    #[arg(long, requires = "submit", hide_short_help = true, conflicts_with_all = ["logs", "session", "all", "last", "project", "no_history", "watch"])]
+    pub(crate) history: bool,
+
+    /// With --history: agent id of the sessions [default: the agent's name]
+    #[arg(long, value_name = "ID", requires = "history", hide_short_help = true)]
+    pub(crate) agent_id: Option<AgentId>,
 
     /// Masque (persona) that the agent wore [default: from the session file or the telemetry]
     #[arg(long, value_name = "NAME", value_parser = NonEmptyStringValueParser::new())]

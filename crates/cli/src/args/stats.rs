@@ -80,6 +80,8 @@ impl JudgeArgs {
             agent: args.agent,
             project: args.project.clone(),
             no_history: false,
+            history: false,
+            agent_id: None,
             masque: None,
             session_file: None,
             format: FormatArg::Json,

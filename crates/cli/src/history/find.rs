@@ -113,6 +113,13 @@ struct File<'a> {
     metadata: &'a Metadata,
 }
 
+impl File<'_> {
+    /// Whether the name has this extension.
+    fn is(&self, extension: &str) -> bool {
+        Path::new(self.name).extension().is_some_and(|found| found == extension)
+    }
+}
+
 type Visit<'v> = &'v mut dyn FnMut(&mut Search, &File<'_>);
 
 impl Search {
@@ -198,7 +205,7 @@ impl Search {
             [_, _, subagents, ..] => subagents == "subagents" && is_agent,
             _ => false,
         };
-        if file.name.ends_with(".jsonl") && is_wanted {
+        if file.is("jsonl") && is_wanted {
             self.add(Agent::ClaudeCode, Kind::Lines, file).is_subagent = is_agent;
         }
     }
@@ -206,7 +213,7 @@ impl Search {
     /// `…/rollout-TIME-THREAD.jsonl`, perhaps with `.zst`.
     fn codex(&mut self, file: &File<'_>) {
         let kind = match file.name {
-            name if name.ends_with(".jsonl") => Kind::Lines,
+            _ if file.is("jsonl") => Kind::Lines,
             name if name.ends_with(".jsonl.zst") => Kind::Compressed,
             _ => return,
         };
@@ -219,8 +226,8 @@ impl Search {
     /// `PROJECT/chats/session-….jsonl` or `.json`; `PROJECT/chats/PARENT/ID.jsonl`.
     fn gemini(&mut self, file: &File<'_>) {
         let kind = match file.name {
-            name if name.ends_with(".jsonl") => Kind::Lines,
-            name if name.ends_with(".json") => Kind::Document,
+            _ if file.is("jsonl") => Kind::Lines,
+            _ if file.is("json") => Kind::Document,
             _ => return,
         };
         let parent = match file.below {
@@ -241,13 +248,13 @@ impl Search {
     /// `PROJECT/chats/SESSION.jsonl`, `PROJECT/subagents/SESSION/agent-….jsonl`; old: `HASH/chats/….json`.
     fn qwen(&mut self, file: &File<'_>) {
         match file.below {
-            [_, chats] if chats == "chats" && file.name.ends_with(".jsonl") => {
+            [_, chats] if chats == "chats" && file.is("jsonl") => {
                 self.add(Agent::QwenCode, Kind::Lines, file);
             }
-            [_, chats] if chats == "chats" && file.name.ends_with(".json") => {
+            [_, chats] if chats == "chats" && file.is("json") => {
                 self.add(Agent::QwenCode, Kind::Document, file);
             }
-            [_, subagents, parent, ..] if subagents == "subagents" && file.name.ends_with(".jsonl") => {
+            [_, subagents, parent, ..] if subagents == "subagents" && file.is("jsonl") => {
                 let source = self.add(Agent::QwenCode, Kind::Lines, file);
                 source.is_subagent = true;
                 source.parent = Some(parent.clone());
@@ -276,7 +283,7 @@ impl Search {
                 let file = File { path: &path, name: &name, below: &[], metadata: &metadata };
                 let source = self.add(Agent::OpenCode, Kind::Database, &file);
                 // New rows are in the log until a checkpoint.
-                if let Ok(log) = fs::metadata(log) {
+                if let Some(log) = fs::metadata(log).ok().filter(|log| log.len() > 0) {
                     source.size += log.len();
                     let changed = log.modified().ok().and_then(|time| time.duration_since(UNIX_EPOCH).ok());
                     source.changed_ns += changed.map_or(0, |since| since.as_nanos().cast_signed());
@@ -293,7 +300,7 @@ impl Search {
     /// `SESSION/events.jsonl`; old: `SESSION.jsonl`.
     fn copilot(&mut self, file: &File<'_>) {
         match file.below {
-            [] if file.name.ends_with(".jsonl") => {
+            [] if file.is("jsonl") => {
                 self.add(Agent::Copilot, Kind::Lines, file);
             }
             [session] if file.name == "events.jsonl" => {
@@ -306,7 +313,7 @@ impl Search {
 
     /// `PROJECT/TIME_SESSION.jsonl`.
     fn pi(&mut self, file: &File<'_>) {
-        if file.name.ends_with(".jsonl") {
+        if file.is("jsonl") {
             self.add(Agent::Pi, Kind::Lines, file);
         }
     }

@@ -103,8 +103,7 @@ fn file(source: &Source, progress: &Progress, buffer: &mut Vec<u8>) -> io::Resul
 fn lines(mut file: impl Read, buffer: &mut Vec<u8>, reader: &mut TranscriptReader) -> io::Result<()> {
     buffer.resize(BLOCK_BYTES, 0);
     let (mut filled, mut is_skipping) = (0, false);
-    loop {
-        let Some(room) = buffer.get_mut(filled..) else { break };
+    while let Some(room) = buffer.get_mut(filled..) {
         let read = match file.read(room) {
             Ok(read) => read,
             Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,

@@ -11,11 +11,12 @@ use std::time::Duration;
 
 use renown_core::time::Timestamp;
 use renown_core::units::NanoUsd;
+use renown_telemetry::facts::Signal;
 use renown_telemetry::ledger::Session;
 use renown_telemetry::report::{CostSource, SessionReport};
 use renown_telemetry::transcript::JudgedTranscript;
 
-use super::print::Shown;
+use super::print::{Shown, TranscriptDetails};
 use super::received::{self, Received};
 use super::watch::Screen;
 use super::{Judge, no_logs, window};
@@ -57,9 +58,13 @@ pub(super) fn run(judge: &Judge<'_>) -> Result<ExitCode, Failure> {
     let has_filter = args.agent.is_some() || args.project.is_some();
     let is_one = args.session.is_none() && !args.all && args.last.is_none();
     let store = Received::open(args)?;
-    let has_received = || store.as_ref().map_or(Ok(false), |store| store.count().map(|count| count > 0));
+    // Imported sessions are not news: the files they came from may have grown.
+    let has_telemetry = || {
+        let latest = store.as_ref().map_or(Ok(Vec::new()), |store| store.latest(1, judge))?;
+        Ok::<bool, Failure>(latest.iter().any(|found| found.session.signal() != Signal::Transcript))
+    };
     let wants_history = !args.no_history && args.org.is_none() && args.location.store.is_none();
-    let found = if wants_history && !(is_one && !has_filter && has_received()?) {
+    let found = if wants_history && !(is_one && !has_filter && has_telemetry()?) {
         history::find(args.agent_kind())
     } else {
         Found::default()
@@ -80,7 +85,7 @@ pub(super) fn run(judge: &Judge<'_>) -> Result<ExitCode, Failure> {
 }
 
 /// Returns where the cache is: in the data directory.
-pub(crate) fn data(args: &JudgeArgs) -> Option<PathBuf> {
+pub(super) fn data(args: &JudgeArgs) -> Option<PathBuf> {
     args.location.data.clone().or_else(config::data_dir)
 }
 
@@ -194,12 +199,12 @@ impl<'a> Local<'a> {
                 if let Some(masque) = &self.judge.masque {
                     report.masque = masque.clone().into();
                 }
-                Some(Shown {
-                    report,
-                    models: Some(&judged.models),
-                    agent_version: Some(judged.agent_version.as_deref()),
-                    project: Some(judged.project.as_deref()),
-                })
+                let transcript = TranscriptDetails {
+                    models: &judged.models,
+                    agent_version: judged.agent_version.as_deref(),
+                    project: judged.project.as_deref(),
+                };
+                Some(Shown { report, transcript: Some(transcript) })
             }
         }
     }
@@ -325,7 +330,11 @@ fn described(judged: &JudgedTranscript) -> String {
 
 /// Returns the sessions of both sources in the order of their last record, each once.
 fn union<'a>(received: &[&'a received::Found], local: &'a [JudgedTranscript]) -> Vec<Any<'a>> {
-    let has_tools = |session: &Session| session.totals().is_some_and(|totals| totals.total_tools > 0);
+    // An imported transcript has no more than the local one.
+    let has_tools = |session: &Session| {
+        let is_telemetry = session.signal() != Signal::Transcript;
+        is_telemetry && session.totals().is_some_and(|totals| totals.total_tools > 0)
+    };
     let is_local = |id: &str| local.iter().any(|judged| judged.session.id() == id);
     let received: Vec<&received::Found> = received
         .iter()

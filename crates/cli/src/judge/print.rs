@@ -13,23 +13,27 @@ use serde::Serialize;
 use crate::args::FormatArg;
 use crate::table::counted;
 
-/// A session with what only its transcript says.
+/// A session, with what only its transcript says.
 #[derive(Serialize)]
 pub(crate) struct Shown<'a> {
     #[serde(flatten)]
     pub(super) report: SessionReport<'a>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) models: Option<&'a [String]>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) agent_version: Option<Option<&'a str>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) project: Option<Option<&'a str>>,
+    #[serde(flatten)]
+    pub(super) transcript: Option<TranscriptDetails<'a>>,
+}
+
+/// What only a transcript says.
+#[derive(Serialize)]
+pub(crate) struct TranscriptDetails<'a> {
+    pub(super) models: &'a [String],
+    pub(super) agent_version: Option<&'a str>,
+    pub(super) project: Option<&'a str>,
 }
 
 impl<'a> Shown<'a> {
     /// Shows a session from telemetry.
     pub(super) fn of(report: SessionReport<'a>) -> Self {
-        Self { report, models: None, agent_version: None, project: None }
+        Self { report, transcript: None }
     }
 }
 
@@ -142,7 +146,7 @@ const BAR_CHARS: usize = 10;
 pub(super) fn table(shown: &[Shown<'_>], color: bool) -> String {
     let reports = || shown.iter().map(|shown| &shown.report);
     let width = reports().map(|report| shown_id(report).chars().count()).max().unwrap_or(0).max(7);
-    let has_agents = shown.iter().any(|shown| shown.models.is_some());
+    let has_agents = shown.iter().any(|shown| shown.transcript.is_some());
     let agent = |name: &str| if has_agents { format!("  {name:<11}") } else { String::new() };
     let mut text = format!(
         "{:<width$}{}  {:<16}  {:>5}  {:>6}  {:>4}  {:>7}  {:>9}  SCORE\n",

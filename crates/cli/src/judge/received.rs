@@ -147,7 +147,7 @@ impl Received {
         Ok(Failure::new(format!("no session found in {}{window} (of {sessions})", self.name)))
     }
 
-    pub(super) fn count(&self) -> Result<u64, Failure> {
+    fn count(&self) -> Result<u64, Failure> {
         self.store.count(&self.org, Evidence::Sessions).map_err(|error| store_location::failure(&error))
     }
 

@@ -55,6 +55,7 @@ documents! {
     compute_scores: "docs/compute-scores.md",
     docs_index: "docs/README.md",
     gates: "docs/gates.md",
+    history: "docs/history.md",
     identities: "docs/identities.md",
     judge: "docs/judge.md",
     operations: "docs/operations.md",

@@ -11,6 +11,7 @@ use std::process::{Command, Stdio};
 use renown_testing::Scratch;
 use serde_json::Value;
 
+use crate::receiver::Receiver;
 use crate::telemetry::{Received, line};
 use crate::{Run, root};
 
@@ -153,11 +154,11 @@ fn each_agent_is_found_in_a_fresh_home() {
 fn the_latest_session_is_the_one_with_the_latest_record() {
     let home = Home::with_all();
     let judged = home.json(&["judge"]);
-    assert_eq!(judged["agent"], "pi");
+    assert_eq!(judged["agent"], "opencode");
     assert_eq!(ids(&home.json(&["judge", "--last", "2"])).len(), 2);
     let run = home.run(&["judge"]);
     assert!(run.stdout.starts_with("masque: unknown\n"), "{run:?}");
-    assert!(run.stderr.contains("of pi"), "{run:?}");
+    assert!(run.stderr.contains("of opencode 1.18.34"), "{run:?}");
     assert!(run.stderr.contains("read 8 files"), "{run:?}");
 }
 
@@ -270,13 +271,16 @@ fn odd_files_are_counted_and_named_and_the_rest_is_judged() {
     symlink(&projects, projects.join("loop")).unwrap();
     symlink("missing.jsonl", projects.join("-home-dev-shop/dangling.jsonl")).unwrap();
     home.write(".claude/projects/-x/foreign.jsonl", "{\"hello\":\"world\"}\nnot json\n");
-    home.write(".claude/projects/-x/half.jsonl", &text("claude-code").replace(CLAUDE, "half")[..1500]);
+    home.write(
+        ".claude/projects/-x/half.jsonl",
+        text("claude-code").replace(CLAUDE, "half").get(..1500).unwrap(),
+    );
     home.write(".claude/projects/-x/binary.jsonl", [0xff, 0xfe, b'\n', 0]);
     let fifo = home.0.join(".claude/projects/-x/pipe.jsonl");
     rustix::fs::mkfifoat(rustix::fs::CWD, &fifo, rustix::fs::Mode::RUSR).unwrap();
     let closed = home.0.join(".claude/projects/-closed");
     fs::create_dir(&closed).unwrap();
-    fs::set_permissions(&closed, fs::Permissions::from_mode(0)).unwrap();
+    fs::set_permissions(&closed, fs::Permissions::from_mode(0o0)).unwrap();
     let is_root = fs::read_dir(&closed).is_ok();
     home.write(".local/share/opencode/opencode-old.db", "no database");
     let run = home.run(&["judge", "--all", "--format", "json"]);
@@ -359,4 +363,41 @@ fn the_database_of_opencode_is_read_beside_a_writer() {
     let judged = home.json(&["judge"]);
     assert_eq!((&judged["agent"], &judged["agent_version"]), (&"opencode".into(), &"1.18.34".into()));
     writer.execute_batch("ROLLBACK").unwrap();
+}
+
+#[test]
+fn an_import_gives_a_server_the_same_sessions_and_can_be_repeated() {
+    let home = Home::with_all();
+    let receiver = Receiver::start(&[("200 OK\r\nContent-Type: application/json", "{}")]);
+    let args = ["judge", "--submit", &receiver.url, "--history"];
+    let run = home.run(&args);
+    assert_eq!(run.code, 0, "{run:?}");
+    assert!(run.stderr.contains("imported 7 sessions"), "{run:?}");
+    let sent = receiver.received()[0].text();
+    assert!(!sent.contains("MARKER"), "payloads are not sent");
+    assert_eq!(home.run(&args).code, 0);
+    assert_eq!(receiver.received()[1].text(), sent, "the identities do not change");
+    // A server stores what it receives, here twice.
+    let lines: Vec<String> = sent.lines().map(str::to_owned).collect();
+    let other = Home::new();
+    let store = Received::open(&other.0.join(".local/share/renown"));
+    store.receive(&lines).receive(&lines);
+    let parts = |judged: &Value| {
+        let mut judged = judged.clone();
+        // Only a transcript has them.
+        for name in ["models", "agent_version", "project"] {
+            judged.as_object_mut().unwrap().remove(name);
+        }
+        judged
+    };
+    let list = |judged: Value| {
+        let mut list: Vec<Value> = judged.as_array().unwrap().iter().map(parts).collect();
+        list.sort_by_key(|judged| judged["session_id"].to_string());
+        list
+    };
+    let expected = list(home.json(&["judge", "--all"]));
+    assert_eq!(list(other.json(&["judge", "--all", "--no-history"])), expected);
+    // A log of the same lines gives the same.
+    other.write("import.jsonl", &sent);
+    assert_eq!(list(other.json(&["judge", "--all", "import.jsonl"])), expected);
 }
