@@ -19,6 +19,7 @@ pub fn prices() -> Prices {
         output: usd(10_000_000),
         cache_read: usd(125_000),
         cache_creation: usd(1),
+        cache_creation_1h: usd(2),
     };
     Prices::new([("*".to_owned(), price)])
 }

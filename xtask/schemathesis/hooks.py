@@ -80,3 +80,26 @@ def before_call(context, case, kwargs):
                 event["agent_id"] = None
             elif not event.get("agent_id"):
                 event["agent_id"] = "somebody"
+    if case.operation.label in ("POST /v1/eval-runs", "POST /v1/schedules", "PATCH /v1/schedules/{schedule_id}"):
+        _complete_eval(case.operation.label, case.body)
+
+
+def _complete_eval(label, body):
+    """Completes the settings of an eval run or a schedule: each metric once, a sample that selects something, a known cadence."""
+    if body.get("metrics"):
+        body["metrics"] = sorted(set(body["metrics"]))
+    if body.get("sampling_rate") == 0:
+        body["sampling_rate"] = 1
+    if body.get("name") is not None:
+        body["name"] = "nightly"
+    if body.get("cadence") is not None:
+        body["cadence"] = "daily"
+    if body.get("filter"):
+        body["filter"]["agent_id"] = None
+    if label == "POST /v1/eval-runs":
+        # Either a list of sessions, each once, or a filter.
+        if body.get("session_ids"):
+            body["session_ids"] = sorted(set(body["session_ids"]))
+            body["filter"] = None
+        elif not body.get("filter"):
+            body["filter"] = {}

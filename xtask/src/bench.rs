@@ -4,6 +4,7 @@ mod bulk;
 mod contest;
 mod evidence;
 mod gates;
+mod history;
 mod judge;
 mod otlp;
 mod pages;
@@ -19,6 +20,7 @@ use serde_json::Value;
 
 pub(crate) use evidence::{evidence, evidence_here};
 pub(crate) use gates::gates;
+pub(crate) use history::history;
 pub(crate) use judge::judge;
 pub(crate) use otlp::otlp;
 pub(crate) use pages::{USAGE as PAGES_USAGE, pages};

@@ -2,7 +2,7 @@
 //!
 //! | test | shows |
 //! |---|---|
-//! | `kill` | the process can die at any moment: 50 rounds of load, each ended by SIGKILL |
+//! | `kill` | the process can die at any moment, in every kind of change: 50 rounds of load, each ended by SIGKILL |
 //! | `trace` | the machine could die at any moment: no reply leaves before an fsync that began after its rows were written |
 //! | `flips` | what a disk may do to a file: none of 500 flipped bits changes an export without being noticed |
 //!

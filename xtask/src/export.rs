@@ -13,8 +13,7 @@ use renown_core::time::Timestamp;
 use renown_core::units::{Micros, Unit};
 use renown_store::sqlite::{Sqlite, system_clock};
 use renown_store::{
-    DEFAULT_ORG, IdentityStore, NewEvaluation, NewEvaluationId, NewReputationEvent, NewSignals, NewTrace,
-    SessionStore, Store,
+    DEFAULT_ORG, Evidence, NewEvaluation, NewEvaluationId, NewReputationEvent, NewSignals, NewTrace,
 };
 use renown_telemetry::facts::Batch;
 use renown_telemetry::prices::Prices;

@@ -13,7 +13,7 @@ use anyhow::{Context, Result, bail, ensure};
 use crate::shell::{cargo, install, output, program, root, run, succeeds, target_dir};
 
 /// The fuzz targets.
-const TARGETS: [&str; 3] = ["json", "protobuf", "stored"];
+const TARGETS: [&str; 4] = ["json", "protobuf", "stored", "transcript"];
 
 /// How long a target is searched, unless `--seconds` is given.
 const SECONDS: u32 = 60;

@@ -20,7 +20,7 @@ use mio::{Events, Interest, Poll, Token};
 
 use crate::process::Usage;
 
-pub(crate) use http::{exchange, fetch, fetch_one_of, get, post};
+pub(crate) use http::{exchange, fetch, fetch_one_of, get, post, send};
 pub(crate) use request::{Request, Requests, Slot};
 pub(crate) use resp::command;
 

@@ -7,6 +7,7 @@
 //! cargo xtask bench core     what each rule costs, against its target
 //! cargo xtask bench evidence what a run and a reputation cost as there is more of them
 //! cargo xtask bench gates    what the gates cost, and that no input makes them slow
+//! cargo xtask bench history  `renown stats` against ccusage, on 1 GB of transcripts
 //! cargo xtask bench judge    `renown judge` against DuckDB
 //! cargo xtask bench otlp     how much telemetry `renown serve` keeps, by transport, and in how much memory
 //! cargo xtask bench pages    what the pages of the dashboard cost with many evaluations and with many agents
@@ -52,7 +53,7 @@ use std::process::ExitCode;
 
 use anyhow::{Result, bail};
 
-const USAGE: &str = "usage: cargo xtask test [PART] | tidy | docs [--check] | sdk [--check] | bench core | evidence | gates | judge | otlp | proxy";
+const USAGE: &str = "usage: cargo xtask test [PART] | tidy | docs [--check] | sdk [--check] | bench core | evidence | gates | history | judge | otlp | proxy";
 
 fn main() -> ExitCode {
     match run() {
@@ -75,6 +76,7 @@ fn run() -> Result<()> {
         ["bench", "evidence"] => bench::evidence(),
         ["bench", "otlp"] => bench::otlp(),
         ["bench", "gates"] => bench::gates(),
+        ["bench", "history"] => bench::history(),
         ["bench", "judge"] => bench::judge(),
         ["bench", "serve", rest @ ..] => bench::serve(rest),
         ["bench", "pages", rest @ ..] => bench::pages(rest),

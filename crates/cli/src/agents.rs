@@ -9,16 +9,16 @@ use renown_core::ids::OrgId;
 use renown_core::reputation::CALIBRATED_AT;
 use renown_core::reputation::Lifecycle;
 use renown_core::time::Timestamp;
-use renown_store::sqlite::Reader;
-use renown_store::{AgentQuery, AgentSort, DEFAULT_ORG, StoreError};
+use renown_store::{AgentQuery, AgentSort, DEFAULT_ORG, ReadError, ReadOnlyStore};
 use renown_view::AgentRow;
 use renown_view::agents::{IdentityBrief, SessionBrief};
 
 use crate::args::{AgentSortArg, AgentsArgs, AgentsCommand, ReadArgs, TextFormatArg};
 use crate::failure::{Failure, printable};
 use crate::numbers::{hundredths, milliseconds, percent};
+use crate::store_location::{self, ask};
 use crate::table::{NOTHING, cell, fitted, left, minute, right, terminal_width};
-use crate::{as_json, print, store_location};
+use crate::{as_json, print};
 
 pub(crate) fn run(args: &AgentsArgs) -> Result<ExitCode, Failure> {
     print(&match &args.command {
@@ -40,7 +40,7 @@ fn list(query: &AgentQuery, read: &ReadArgs) -> Result<String, Failure> {
     let store = read.location.resolve()?.read()?;
     // If the clock is wrong, the list is still printed, as in the API.
     let now = store_location::now().unwrap_or(Timestamp::MIN);
-    let page = page(&store, &read.org, query, now).map_err(|error| store_location::failure(&error))?;
+    let page = ask(page(&*store, &read.org, query, now))?;
     if read.format == TextFormatArg::Json {
         return as_json(&page.agents);
     }
@@ -64,19 +64,18 @@ pub(crate) struct Page {
 }
 
 /// Reads the agents of a query, with the summary of their evidence.
-pub(crate) fn page(
-    store: &Reader,
+pub(crate) async fn page(
+    store: &dyn ReadOnlyStore,
     org: &OrgId,
     query: &AgentQuery,
     now: Timestamp,
-) -> Result<Page, StoreError> {
-    let found = store.agents(org, query)?;
+) -> Result<Page, ReadError> {
+    let found = store.agents(org, query.clone()).await?;
     let has_more = found.next.is_some();
-    let mut agents = Vec::with_capacity(found.agents.len());
-    for agent in found.agents {
-        let evidence = store.evidence(org, &agent.agent, now)?;
-        agents.push(AgentRow::of(org, agent, evidence, now));
-    }
+    let names = found.agents.iter().map(|agent| agent.agent.clone()).collect();
+    let evidence = store.evidence_of_agents(org, names, now).await?;
+    let rows = found.agents.into_iter().zip(evidence);
+    let agents = rows.map(|(agent, evidence)| AgentRow::of(org, agent, evidence, now)).collect();
     Ok(Page { agents, has_more })
 }
 

@@ -1,11 +1,13 @@
 //! The command line: commands, arguments and options.
 
+mod eval;
 mod help;
 mod judge;
 mod operate;
 mod proxy;
 mod read;
 mod runs;
+mod stats;
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -19,17 +21,19 @@ use crate::gate;
 use crate::setup::server::ServerUrl;
 use crate::store_location::StoreLocationArgs;
 
+pub(crate) use eval::*;
 pub(crate) use help::command;
 use help::{
-    AGENTS_HELP, BACKUP_HELP, COMPLETIONS_HELP, DOCTOR_HELP, EXPORT_HELP, FORGET_HELP, GATE_HELP, JUDGE_HELP,
-    KEYS_HELP, OPEN_HELP, OVERVIEW_HELP, PROXY_HELP, REPORT_HELP, RESTORE_HELP, RUN_HELP, RUNS_HELP,
-    SCORE_HELP, SERVE_HELP, SESSIONS_HELP, SETUP_HELP, VERIFY_HELP,
+    AGENTS_HELP, BACKUP_HELP, COMPLETIONS_HELP, DOCTOR_HELP, EVAL_HELP, EXPORT_HELP, FORGET_HELP, GATE_HELP,
+    JUDGE_HELP, KEYS_HELP, OPEN_HELP, OVERVIEW_HELP, PROXY_HELP, REPORT_HELP, RESTORE_HELP, RUN_HELP,
+    RUNS_HELP, SCORE_HELP, SERVE_HELP, SESSIONS_HELP, SETUP_HELP, STATS_HELP, VERIFY_HELP,
 };
 pub(crate) use judge::*;
 pub(crate) use operate::*;
 pub(crate) use proxy::*;
 pub(crate) use read::*;
 pub(crate) use runs::*;
+pub(crate) use stats::*;
 
 /// Scores the work of AI agents, so that you know which ones to trust.
 #[derive(Debug, Parser)]
@@ -77,6 +81,10 @@ pub(crate) enum Command {
     #[command(after_long_help = RUNS_HELP)]
     Runs(RunsArgs),
 
+    /// Compute session metrics over many sessions, and compare the results
+    #[command(after_long_help = EVAL_HELP)]
+    Eval(EvalArgs),
+
     /// Run a command, time it, and score the run
     #[command(after_long_help = RUN_HELP)]
     Run(RunArgs),
@@ -105,9 +113,13 @@ pub(crate) enum Command {
     #[command(after_long_help = DOCTOR_HELP)]
     Doctor(DoctorArgs),
 
-    /// Score sessions of coding agents from their OpenTelemetry logs
+    /// Score sessions of coding agents: those on this machine, or in OpenTelemetry logs
     #[command(after_long_help = JUDGE_HELP)]
     Judge(JudgeArgs),
+
+    /// Sum up the sessions of coding agents on this machine: tools, tokens, cost
+    #[command(after_long_help = STATS_HELP)]
+    Stats(StatsArgs),
 
     /// Compute a score from JSON, without a server
     #[command(after_long_help = SCORE_HELP)]

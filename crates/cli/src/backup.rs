@@ -3,19 +3,18 @@
 use std::path::Path;
 use std::process::ExitCode;
 
-use renown_store::StoreError;
-use renown_store::sqlite::{Progress as Pages, Reader};
+use renown_store::OpenError;
 
 use crate::args::{BackupArgs, RestoreArgs};
 use crate::failure::{self, Failure};
 use crate::input_file::STDIN;
 use crate::progress::Work;
-use crate::store_location;
+use crate::store_location::{self, StoreFile};
 use crate::verify::{self, DIFFERENT};
 
 /// Copies the store to a new file and verifies the copy.
 pub(crate) fn run(args: &BackupArgs, quiet: bool) -> Result<ExitCode, Failure> {
-    let store = args.location.resolve()?.read()?;
+    let store = args.location.resolve()?.open_file()?;
     if args.file == Path::new(STDIN) {
         return Err(
             Failure::new("a backup cannot go to standard output, expected a file").hint("name a file")
@@ -74,24 +73,24 @@ fn taken(path: &Path) -> Failure {
 /// Copies, with a progress bar if it takes long.
 fn copied(
     quiet: bool,
-    copy: impl FnOnce(&mut dyn FnMut(Pages)) -> Result<(), StoreError>,
+    copy: impl FnOnce(&mut dyn FnMut(u64, u64)) -> Result<(), OpenError>,
 ) -> Result<(), Failure> {
     let work = Work::of("pages", !quiet);
-    let copied = copy(&mut |pages| work.at(pages.done, pages.total));
+    let copied = copy(&mut |done, total| work.at(done, total));
     drop(work);
     copied.map_err(|error| store_location::failure(&error))
 }
 
 /// Opens a copy.
-fn open(file: &Path) -> Result<Reader, Failure> {
+fn open(file: &Path) -> Result<StoreFile, Failure> {
     const MADE: &str = "name a file that `renown backup` wrote";
     if file.is_dir() {
         let error = format!("{}: is a directory, expected a backup file", file.display());
         return Err(Failure::new(error).hint(MADE));
     }
-    store_location::open(file, |error| {
+    StoreFile::open(file, |error| {
         let failure = store_location::failure(error);
-        if matches!(error, StoreError::Missing(_) | StoreError::Foreign(_)) {
+        if matches!(error, OpenError::Missing(_) | OpenError::Foreign(_)) {
             failure.hint(MADE)
         } else {
             failure
@@ -101,6 +100,6 @@ fn open(file: &Path) -> Result<Reader, Failure> {
 
 /// Verifies a copy. Returns a summary, or the first problem.
 fn check(file: &Path, quiet: bool) -> Result<Result<String, Failure>, Failure> {
-    let verdict = verify::check(&open(file)?, quiet)?;
+    let verdict = verify::check(open(file)?, quiet)?;
     Ok(verdict.map_err(|difference| Failure::new(format!("{}: {difference}", file.display()))))
 }

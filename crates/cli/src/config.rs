@@ -6,7 +6,7 @@
 //! [prices."gpt-5*"]              # USD per million tokens; the longest pattern that matches the model wins
 //! input = 1.25
 //! output = 10.0
-//! cache_read = 0.125             # default: input; cache_creation likewise
+//! cache_read = 0.125             # default: input; cache_creation likewise; cache_creation_1h: 1.6 times that
 //!
 //! [gates]                        # options of all gates, and one table per gate: see `renown_core::gates`
 //! evaluate = ["filesystem", "pii", "content", "secrets"]
@@ -183,17 +183,7 @@ impl Config {
             let key = last.split_once('=').map(|(key, _)| format!("{}: ", key.trim()));
             (line(before), key.unwrap_or_default() + &message)
         })?;
-        let prices = file.prices.into_iter().map(|(pattern, price)| {
-            let input = price.input.0;
-            let cached = |given: Option<Usd>| given.map_or(input, |usd| usd.0);
-            let price = Price {
-                input,
-                output: price.output.0,
-                cache_read: cached(price.cache_read),
-                cache_creation: cached(price.cache_creation),
-            };
-            (pattern, price)
-        });
+        let prices = file.prices.into_iter().map(|(pattern, price)| (pattern, price.into()));
         let gates = GateSettings { gates: file.gates, gate: file.gate };
         let server = ServerTable {
             data: file.data,
@@ -265,13 +255,32 @@ struct File {
     gate: BTreeMap<String, Map<String, Value>>,
 }
 
+/// The price of a model.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct PriceEntry {
+pub(crate) struct PriceEntry {
     input: Usd,
     output: Usd,
     cache_read: Option<Usd>,
     cache_creation: Option<Usd>,
+    cache_creation_1h: Option<Usd>,
+}
+
+impl From<PriceEntry> for Price {
+    fn from(entry: PriceEntry) -> Self {
+        let input = entry.input.0;
+        let cached = |given: Option<Usd>| given.map_or(input, |usd| usd.0);
+        let cache_creation = cached(entry.cache_creation);
+        Self {
+            input,
+            output: entry.output.0,
+            cache_read: cached(entry.cache_read),
+            cache_creation,
+            cache_creation_1h: entry
+                .cache_creation_1h
+                .map_or_else(|| Self::of_long_writes(cache_creation), |usd| usd.0),
+        }
+    }
 }
 
 /// A cost. The decimal as written is the shortest one that parses to the float of the TOML parser.
@@ -318,6 +327,7 @@ mod tests {
             output: usd("10"),
             cache_read: usd("0.125"),
             cache_creation: usd("1.25"),
+            cache_creation_1h: usd("2"),
         };
         let prices = Prices::new([("gpt-5*".to_owned(), price)]);
         let expected = Config { prices, ..Config::default() };

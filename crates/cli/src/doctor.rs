@@ -14,7 +14,7 @@ use crate::failure::{Failure, printable};
 use crate::printed;
 use crate::serve::settings::ServeSettings;
 use crate::settings::OtlpListen;
-use crate::store_location::{self, StoreLocation};
+use crate::store_location::{StoreLocation, ask};
 use crate::verify;
 
 /// The exit code if something is wrong.
@@ -140,7 +140,8 @@ fn clock(location: &StoreLocation) -> Finding {
         Ok(now) => now,
         Err(error) => return Finding::Bad(error.to_string()),
     };
-    let latest = location.file.exists().then(|| location.read().ok()?.latest().ok()).flatten();
+    let latest =
+        location.file.exists().then(|| ask(location.read().ok()?.latest_acceptance()).ok()?).flatten();
     match latest.filter(|latest| *latest > now) {
         Some(latest) => Finding::Note(format!(
             "{now}, but the store has evidence of {latest}: the clock is behind, or it was ahead then. A server uses that time for \
@@ -174,14 +175,12 @@ fn store(location: &StoreLocation, quiet: bool) -> Finding {
     if !location.file.exists() {
         return Finding::Note(format!("{}: does not exist yet", location.file.display()));
     }
-    let looked = location
-        .read()
-        .and_then(|store| Ok((store.describe().map_err(|error| store_location::failure(&error))?, store)));
+    let looked = location.open_file().and_then(|store| Ok((store.describe()?, store)));
     let ((version, bytes), store) = match looked {
         Ok(looked) => looked,
         Err(error) => return Finding::Bad(error.to_string()),
     };
-    match verify::check(&store, quiet) {
+    match verify::check(store, quiet) {
         Ok(Ok(summary)) => {
             Finding::Good(format!("schema version {version}, {}, {summary}", BinaryBytes(bytes)))
         }

@@ -18,13 +18,12 @@ use std::fs::File;
 use std::io::{self, BufWriter, IsTerminal, Write};
 use std::process::ExitCode;
 
-use renown_store::StoreError;
-use renown_store::sqlite::{Evidence, Reader};
+use renown_store::{EvidenceKind, ReadError, ReadOnlyStore, SCAN_MAX, scan_all};
 
 use crate::args::{EvidenceArg, ExportArgs, ExportFormatArg};
 use crate::failure::Failure;
 use crate::progress::Work;
-use crate::store_location;
+use crate::store_location::ask;
 use columns::{Column, Row};
 
 /// A writer of rows.
@@ -36,14 +35,14 @@ trait Sink {
 }
 
 pub(crate) fn run(args: &ExportArgs, quiet: bool) -> Result<ExitCode, Failure> {
-    let store = args.location.resolve()?.read()?;
+    let store = args.location.resolve()?.read_at_one_moment()?;
     let (columns, evidence, things) = match args.evidence {
-        EvidenceArg::Evaluations => (columns::EVALUATIONS, Evidence::Evaluations, "evaluations"),
-        EvidenceArg::Events => (columns::EVENTS, Evidence::ReputationEvents, "events"),
-        EvidenceArg::Runs => (columns::RUNS, Evidence::Runs, "runs"),
-        EvidenceArg::Sessions => (sessions::SESSIONS, Evidence::Sessions, "sessions"),
+        EvidenceArg::Evaluations => (columns::EVALUATIONS, EvidenceKind::Evaluations, "evaluations"),
+        EvidenceArg::Events => (columns::EVENTS, EvidenceKind::ReputationEvents, "events"),
+        EvidenceArg::Runs => (columns::RUNS, EvidenceKind::Runs, "runs"),
+        EvidenceArg::Sessions => (sessions::SESSIONS, EvidenceKind::Sessions, "sessions"),
     };
-    let total = store.count(&args.org, evidence).map_err(|error| store_location::failure(&error))?;
+    let total = ask(store.count(&args.org, evidence))?;
     let target =
         args.output.as_ref().map_or_else(|| "standard output".to_owned(), |file| file.display().to_string());
     let refused = |error: io::Error| Failure::new(format!("{target}: {error}"));
@@ -59,7 +58,7 @@ pub(crate) fn run(args: &ExportArgs, quiet: bool) -> Result<ExitCode, Failure> {
     let shows_bar = !quiet && (args.output.is_some() || !io::stdout().is_terminal());
     let work = Work::of(things, shows_bar);
     let mut export = Export { sink: Some(sink), failed: None, done: 0, total, work };
-    export.read(&store, args).map_err(|error| store_location::failure(&error))?;
+    ask(export.read(&*store, args))?;
     match export.finish() {
         // A closed pipe is a success: its reader has all that it wanted.
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(ExitCode::SUCCESS),
@@ -90,17 +89,24 @@ struct Export {
 }
 
 impl Export {
-    fn read(&mut self, store: &Reader, args: &ExportArgs) -> Result<(), StoreError> {
+    async fn read(&mut self, store: &dyn ReadOnlyStore, args: &ExportArgs) -> Result<(), ReadError> {
+        let org = &args.org;
         match args.evidence {
             EvidenceArg::Evaluations => {
-                store.each_evaluation(&args.org, &mut |event| self.write(columns::evaluation(event)))
+                let part = |after| store.scan_evaluations(org, after, SCAN_MAX);
+                scan_all(part, |evaluation| self.write(columns::evaluation(evaluation))).await
             }
             EvidenceArg::Events => {
-                store.each_reputation_event(&args.org, &mut |event| self.write(columns::event(event)))
+                let part = |after| store.scan_reputation_events(org, after, SCAN_MAX);
+                scan_all(part, |event| self.write(columns::event(event))).await
             }
-            EvidenceArg::Runs => store.each_run(&args.org, &mut |run| self.write(columns::run(run))),
+            EvidenceArg::Runs => {
+                let part = |after| store.scan_runs(org, after, SCAN_MAX);
+                scan_all(part, |run| self.write(columns::run(run))).await
+            }
             EvidenceArg::Sessions => {
-                store.each_session(&args.org, &mut |session| self.write(sessions::session(&session)))
+                let part = |after| store.scan_sessions(org, after, SCAN_MAX);
+                scan_all(part, |session| self.write(sessions::session(&session))).await
             }
         }
     }

@@ -3,14 +3,13 @@
 use std::io::{self, BufRead, IsTerminal, Write};
 use std::process::ExitCode;
 
-use renown_store::sqlite::{Sqlite, clean, system_clock, upgrade_copies};
-use renown_store::{AdminStore, Retention};
+use renown_store::{Retention, Store};
 
 use crate::args::ForgetArgs;
 use crate::client::{Client, encoded};
 use crate::failure::{self, Failure, printable};
 use crate::printed;
-use crate::store_location::{self, wait};
+use crate::store_location::ask;
 
 const PURPOSE: &str = "renown forget";
 
@@ -24,10 +23,10 @@ pub(crate) fn run(args: &ForgetArgs) -> Result<ExitCode, Failure> {
     } else {
         let location = args.location.resolve()?;
         let store = location.write(PURPOSE)?;
-        let copies = upgrade_copies(&location.file).map_err(|error| store_location::failure(&error))?;
-        erase(&store, args)?;
+        let copies = location.upgrade_copies()?;
+        erase(&*store, args)?;
         drop(store);
-        clean(&location.file, PURPOSE, &system_clock()).map_err(|error| store_location::failure(&error))?;
+        location.clean(PURPOSE)?;
         for copy in copies.iter().filter(|copy| !copy.exists()) {
             failure::note(&format!("deleted {}, a backup from before an upgrade", copy.display()));
         }
@@ -56,12 +55,11 @@ fn confirm(args: &ForgetArgs) -> Result<(), Failure> {
     Err(Failure::new("nothing was erased"))
 }
 
-fn erase(store: &Sqlite, args: &ForgetArgs) -> Result<(), Failure> {
-    let failed = |error: renown_store::StoreError| store_location::failure(&error);
-    let is_known = wait(store.erase(&args.org, &args.agent))?.map_err(failed)?;
+fn erase(store: &dyn Store, args: &ForgetArgs) -> Result<(), Failure> {
+    let is_known = ask(store.erase(&args.org, &args.agent))?;
     // Also finishes an interrupted erasure. Retention is left to the server, which knows the configured periods.
     let mut erased_some = false;
-    while wait(store.delete_some(Retention::KEEP_ALL))?.map_err(failed)? {
+    while ask(store.delete_some(Retention::KEEP_ALL))?.is_more() {
         erased_some = true;
     }
     if !is_known && !erased_some {

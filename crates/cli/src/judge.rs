@@ -1,5 +1,7 @@
 //! `renown judge`: scores sessions of coding agents from their telemetry.
 
+mod import;
+pub(crate) mod local;
 mod print;
 mod received;
 mod session_file;
@@ -30,7 +32,7 @@ use crate::logs::stream::Stream;
 use crate::logs::{log_files, parallel};
 use crate::progress::Progress;
 use crate::table::counted;
-use received::Received;
+use print::Shown;
 use session_file::SessionFile;
 use submit::Submission;
 
@@ -40,14 +42,16 @@ const BELOW: u8 = 1;
 /// Judges the sessions that the arguments select.
 pub(crate) fn run(args: &JudgeArgs, quiet: bool) -> Result<ExitCode, Failure> {
     let judge = Judge::new(args, quiet)?;
+    if let (Some(server), true) = (&args.submit, args.history) {
+        return import::run(&judge, server);
+    }
     match logs(args, quiet)? {
         Some(logs) if args.watch => judge.watch(&logs),
         Some(logs) => judge.once(&logs),
         None if args.submit.is_some() => {
             Err(Failure::new("--submit sends a log, found no log").hint("name a log file, or pipe a log in"))
         }
-        None if args.watch => Received::open(args)?.watch(&judge),
-        None => Received::open(args)?.once(&judge),
+        None => local::run(&judge),
     }
 }
 
@@ -120,7 +124,7 @@ impl<'a> Judge<'a> {
         };
         let reports: Vec<SessionReport<'_>> =
             selected.iter().filter_map(|session| self.report(session)).collect();
-        self.print(&reports)?;
+        self.print_reports(&reports)?;
         self.report_account(&account);
         self.report_unscored(ledger.sessions().len() - ledger.scorable().len());
         self.report_missing(&reports);
@@ -180,7 +184,12 @@ impl<'a> Judge<'a> {
         Ok(sessions.into_iter().skip(older).collect())
     }
 
-    fn print(&self, reports: &[SessionReport<'_>]) -> Result<(), Failure> {
+    fn print_reports(&self, reports: &[SessionReport<'_>]) -> Result<(), Failure> {
+        let shown: Vec<Shown<'_>> = reports.iter().cloned().map(Shown::of).collect();
+        self.print(&shown)
+    }
+
+    fn print(&self, reports: &[Shown<'_>]) -> Result<(), Failure> {
         let is_one = !self.args.all && self.args.last.is_none();
         crate::printed(print::write(io::stdout().lock(), reports, self.args.format, is_one)).map(|_| ())
     }
@@ -271,8 +280,11 @@ fn logs(args: &JudgeArgs, quiet: bool) -> Result<Option<Vec<PathBuf>>, Failure> 
     if !args.logs.is_empty() {
         return log_files::expand(&args.logs, quiet).map(Some);
     }
-    let names_store = args.location.data.is_some() || args.location.store.is_some() || args.org.is_some();
-    Ok((!names_store && has_input()).then(|| vec![STDIN.into()]))
+    let names_sessions = args.location.data.is_some()
+        || args.location.store.is_some()
+        || args.org.is_some()
+        || args.names_history();
+    Ok((!names_sessions && has_input()).then(|| vec![STDIN.into()]))
 }
 
 /// Returns whether standard input can contain a log. A terminal cannot, nor can the null device, which agents pass to their commands.

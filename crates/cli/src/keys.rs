@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use renown_core::ids::OrgId;
 use renown_core::time::Timestamp;
 use renown_server::keys::KeyText;
-use renown_store::{ApiKey, KeyKind, Store};
+use renown_store::{ApiKey, KeyKind};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use uuid::Uuid;
@@ -14,7 +14,7 @@ use uuid::Uuid;
 use crate::args::{KeyKindArg, KeysArgs, KeysCommand, KeysTarget, TextFormatArg};
 use crate::client::Client;
 use crate::failure::{Failure, printable};
-use crate::store_location::{self, default_org, wait};
+use crate::store_location::{self, ask, default_org};
 use crate::table::{minute, table};
 use crate::{as_json, printed};
 
@@ -94,7 +94,7 @@ fn create(
         let key = KeyText::generate(kind).map_err(no_randomness)?;
         let new = key.to_new(org, label.map(str::to_owned), store_location::now()?).map_err(no_randomness)?;
         let (id, org) = (new.id, new.org.to_string());
-        wait(store.create_key(new, None))?.map_err(|error| store_location::failure(&error))?;
+        ask(store.create_key(new, None))?;
         Created { id, key: key.reveal().to_owned(), kind: kind.name().to_owned(), org }
     };
     let text = match target.format {
@@ -115,8 +115,7 @@ fn list(org: Option<&OrgId>, target: &KeysTarget) -> Result<String, Failure> {
     let keys = if let Some(client) = Client::of(&target.server)? {
         fetch(&client, org)?
     } else {
-        let keys =
-            target.location.resolve()?.read()?.keys().map_err(|error| store_location::failure(&error))?;
+        let keys = ask(target.location.resolve()?.read()?.keys())?;
         keys.into_iter().filter(|key| org.is_none_or(|org| key.key.org == *org)).map(Listed::of).collect()
     };
     if target.format == TextFormatArg::Json {
@@ -168,15 +167,10 @@ fn revoke(id: Uuid, target: &KeysTarget) -> Result<String, Failure> {
     } else {
         let location = target.location.resolve()?;
         let unknown = || Failure::new(format!("no key {id}")).hint("`renown keys list` shows their ids");
-        let known = location
-            .read()?
-            .keys()
-            .map_err(|error| store_location::failure(&error))?
-            .into_iter()
-            .find(|key| key.key.id == id);
+        let known = ask(location.read()?.keys())?.into_iter().find(|key| key.key.id == id);
         let org = known.ok_or_else(unknown)?.key.org;
         let store = location.write(PURPOSE)?;
-        if !wait(store.revoke_key(&org, id))?.map_err(|error| store_location::failure(&error))? {
+        if !ask(store.revoke_key(&org, id))? {
             return Err(unknown());
         }
     }

@@ -9,10 +9,12 @@ mod backup;
 mod client;
 mod config;
 mod doctor;
+mod eval;
 mod export;
 mod failure;
 mod forget;
 mod gate;
+mod history;
 mod input_file;
 mod inputs;
 mod judge;
@@ -33,6 +35,7 @@ mod serve;
 mod sessions;
 mod settings;
 mod setup;
+mod stats;
 mod store_location;
 mod table;
 mod verify;
@@ -84,6 +87,7 @@ fn parse() -> Result<Cli, clap::Error> {
 fn run(cli: &Cli) -> Result<ExitCode, Failure> {
     match &cli.command {
         Command::Judge(args) => judge::run(args, cli.quiet),
+        Command::Stats(args) => stats::run(args, cli.quiet),
         Command::Serve(args) => serve::run(args, cli.quiet),
         Command::Open(args) => open::run(args),
         Command::Report(args) => report::run(args),
@@ -92,6 +96,7 @@ fn run(cli: &Cli) -> Result<ExitCode, Failure> {
         Command::Agents(args) => agents::run(args),
         Command::Sessions(args) => sessions::run(args),
         Command::Runs(args) => runs::run(args),
+        Command::Eval(args) => eval::run(args, cli.quiet),
         Command::Run(args) => run::run(args),
         Command::Export(args) => export::run(args, cli.quiet),
         Command::Forget(args) => forget::run(args),

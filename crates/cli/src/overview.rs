@@ -5,16 +5,16 @@ use std::process::ExitCode;
 
 use renown_core::ids::OrgId;
 use renown_core::time::{Day, Timestamp};
-use renown_store::sqlite::Reader;
-use renown_store::{AgentQuery, AgentSort, OVERVIEW_DAYS, StoreError};
+use renown_store::{AgentQuery, AgentSort, OVERVIEW_DAYS, ReadError, ReadOnlyStore};
 use renown_view::overview::{ChangeRow, FailingGate, Totals};
 use renown_view::{DayPoint, Overview};
 
 use crate::args::{OverviewArgs, TextFormatArg};
 use crate::failure::{Failure, printable};
 use crate::numbers::{dollars, milliseconds, percent};
+use crate::store_location::{self, ask};
 use crate::table::{NOTHING, cell, counted, left, right, table};
-use crate::{agents, as_json, print, store_location};
+use crate::{agents, as_json, print};
 
 /// Number of ranked agents, the same as in the API.
 const RANKED: usize = 20;
@@ -26,7 +26,7 @@ pub(crate) fn run(args: &OverviewArgs) -> Result<ExitCode, Failure> {
     let (read, now) = (&args.read, store_location::now()?);
     let store = read.location.resolve()?.read()?;
     let day = args.day.unwrap_or_else(|| Day::of(now));
-    let overview = load(&store, &read.org, day, now).map_err(|error| store_location::failure(&error))?;
+    let overview = ask(load(&*store, &read.org, day, now))?;
     print(&match read.format {
         TextFormatArg::Json => as_json(&overview)?,
         TextFormatArg::Text if overview.agents == 0 => agents::none_yet("agents", &read.org),
@@ -34,14 +34,19 @@ pub(crate) fn run(args: &OverviewArgs) -> Result<ExitCode, Failure> {
     })
 }
 
-fn load(store: &Reader, org: &OrgId, day: Day, now: Timestamp) -> Result<Overview, StoreError> {
+async fn load(
+    store: &dyn ReadOnlyStore,
+    org: &OrgId,
+    day: Day,
+    now: Timestamp,
+) -> Result<Overview, ReadError> {
     let best = AgentQuery { sort: AgentSort::Score, limit: RANKED, ..AgentQuery::default() };
-    let mut ranking = agents::page(store, org, &best, now)?.agents;
+    let mut ranking = agents::page(store, org, &best, now).await?.agents;
     for agent in &mut ranking {
-        let days = store.agent_days(org, &agent.agent_id, day.back(OVERVIEW_DAYS - 1), day)?;
+        let days = store.agent_days(org, &agent.agent_id, day.back(OVERVIEW_DAYS - 1), day).await?;
         agent.days = Some(DayPoint::all(&days.days));
     }
-    Ok(Overview::of(day, store.overview(org, day)?, ranking))
+    Ok(Overview::of(day, store.overview(org, day).await?, ranking))
 }
 
 fn text(overview: &Overview, org: &OrgId) -> String {

@@ -8,19 +8,19 @@ use renown_core::reputation::WINDOW_SIZE;
 use renown_core::time::{Day, Timestamp};
 use renown_pages::agent::{Audience, markdown, render};
 use renown_pages::{Section, Shell};
-use renown_store::sqlite::Reader;
-use renown_store::{EvaluationQuery, Publication, RunQuery, SessionQuery, StoreError};
+use renown_store::{EvaluationQuery, Publication, ReadError, ReadOnlyStore, RunQuery, SessionQuery};
 use renown_view::standing::{RUNS_SHOWN, SESSIONS_SHOWN};
 use renown_view::{AgentFacts, AgentHistory};
 
 use crate::args::{ReportArgs, ReportFormatArg};
 use crate::failure::Failure;
-use crate::{printed, store_location};
+use crate::printed;
+use crate::store_location::{self, ask};
 
 pub(crate) fn run(args: &ReportArgs) -> Result<ExitCode, Failure> {
     let store = args.location.resolve()?.read()?;
     let now = store_location::now()?;
-    let read = read(&store, args, now).map_err(|error| store_location::failure(&error))?;
+    let read = ask(read(&*store, args, now))?;
     let (facts, history) = read.ok_or_else(|| {
         Failure::new(format!("no agent {:?} in {}", args.agent.as_str(), args.org))
             .hint("`renown agents list --search TEXT` finds agents")
@@ -40,13 +40,13 @@ pub(crate) fn run(args: &ReportArgs) -> Result<ExitCode, Failure> {
 }
 
 /// Reads everything about the agent. Returns `None` if the store does not know it.
-fn read(
-    store: &Reader,
+async fn read(
+    store: &dyn ReadOnlyStore,
     args: &ReportArgs,
     now: Timestamp,
-) -> Result<Option<(AgentFacts, AgentHistory)>, StoreError> {
+) -> Result<Option<(AgentFacts, AgentHistory)>, ReadError> {
     let (org, agent) = (&args.org, &args.agent);
-    let Some(known) = store.agent(org, agent)? else { return Ok(None) };
+    let Some(known) = store.agent(org, agent).await? else { return Ok(None) };
     let today = Day::of(now);
     let [month, week] = AgentHistory::first_days(today);
     let latest =
@@ -57,9 +57,9 @@ fn read(
     let history = AgentHistory::of(
         agent,
         today,
-        &store.evaluations(org, latest)?.evaluations,
-        store.agent_days(org, agent, month, today)?,
-        store.agent_days(org, agent, week, today)?,
+        &store.evaluations(org, latest).await?.evaluations,
+        store.agent_days(org, agent, month, today).await?,
+        store.agent_days(org, agent, week, today).await?,
     );
     let facts = AgentFacts {
         org: org.clone(),
@@ -68,9 +68,9 @@ fn read(
         tally: known.tally,
         known: Some(known),
         publication: Publication::default(),
-        runs: store.runs(org, &runs)?.runs,
-        sessions: store.sessions(org, &sessions)?.sessions,
-        identity: store.identity_windows(org, identity_of(org, agent), now)?,
+        runs: store.runs(org, runs).await?.runs,
+        sessions: store.sessions(org, sessions).await?.sessions,
+        identity: store.identity_windows(org, identity_of(org, agent), now).await?,
     };
     Ok(Some((facts, history)))
 }

@@ -29,7 +29,7 @@ use renown_core::ids::{RunId, SpecId, Workspace};
 use renown_core::scorecard::Resources;
 use renown_core::time::Timestamp;
 use renown_core::units::Whole;
-use renown_store::sqlite::system_clock;
+use renown_store::system_clock;
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 use tokio::runtime::Runtime;

@@ -10,8 +10,7 @@ use renown_core::ids::{OrgId, RunId, SpecId};
 use renown_core::json;
 use renown_core::scorecard::Submission;
 use renown_server::runs::digest;
-use renown_store::sqlite::{Reader, Sqlite};
-use renown_store::{LockHolder, NewRun, RunQuery, RunStore, StoreError, Submitted};
+use renown_store::{LockHolder, NewRun, OpenError, ReadOnlyStore, RunQuery, Store, Submitted};
 use renown_view::runs::Competition;
 use renown_view::{RunView, ScoreView};
 use serde::Serialize;
@@ -22,7 +21,7 @@ use crate::client::{Client, encoded};
 use crate::failure::{self, BAD_INPUT, Failure, printable};
 use crate::input_file::InputFile;
 use crate::inputs::{Input, Inputs, Text};
-use crate::store_location::{self, StoreLocation, wait};
+use crate::store_location::{self, StoreLocation, ask};
 use crate::table::{NOTHING, fitted, left, minute, right, table, terminal_width};
 use crate::{print, printed};
 
@@ -48,7 +47,7 @@ pub(crate) fn run(args: &RunsArgs) -> Result<ExitCode, Failure> {
 /// The destination of submitted runs.
 pub(crate) enum Destination {
     Server(Client),
-    Store(Box<Sqlite>, OrgId),
+    Store(Box<dyn Store>, OrgId),
 }
 
 /// Checks, before a run starts, that it can be submitted. An unreachable server is no error: it may be back when the run ends.
@@ -61,8 +60,7 @@ pub(crate) fn check(target: &RunsTarget, run: Option<&RunId>) -> Result<(), Fail
         // Fails now if a server holds the directory.
         drop(open_when_free(&location)?);
         let run = run.cloned().map_or_else(new_id, Ok)?;
-        let found =
-            location.read()?.run(&target.org, &run).map_err(|error| store_location::failure(&error))?;
+        let found = ask(location.read()?.run(&target.org, &run))?;
         Some(found.is_some())
     };
     match run {
@@ -75,13 +73,13 @@ pub(crate) fn check(target: &RunsTarget, run: Option<&RunId>) -> Result<(), Fail
 }
 
 /// Opens a store for writing, and waits while another command holds it. Fails at once if a server holds it.
-fn open_when_free(location: &StoreLocation) -> Result<Sqlite, Failure> {
+fn open_when_free(location: &StoreLocation) -> Result<Box<dyn Store>, Failure> {
     let started = Instant::now();
     loop {
         let mut is_held = false;
         let opened = location.write_or(PURPOSE, |error| {
             is_held =
-                matches!(error, StoreError::InUse { holder, .. } if !matches!(holder, LockHolder::Server(_)));
+                matches!(error, OpenError::InUse { holder, .. } if !matches!(holder, LockHolder::Server(_)));
             store_location::failure(error)
         });
         if !is_held || started.elapsed() >= HELD_MAX {
@@ -96,7 +94,7 @@ impl Destination {
     pub(crate) fn of(target: &RunsTarget) -> Result<Self, Failure> {
         Ok(match Client::of(&target.server)? {
             Some(client) => Self::Server(client),
-            None => Self::Store(Box::new(open_when_free(&target.location.resolve()?)?), target.org.clone()),
+            None => Self::Store(open_when_free(&target.location.resolve()?)?, target.org.clone()),
         })
     }
 
@@ -108,8 +106,7 @@ impl Destination {
             Self::Store(store, org) => {
                 let id = submission.run.clone().map_or_else(new_id, Ok)?;
                 let new = NewRun { id: id.clone(), submission, digest: digest(text) };
-                let submitted =
-                    wait(store.add_run(org, new, None))?.map_err(|error| store_location::failure(&error))?;
+                let submitted = ask(store.add_run(org, new, None))?;
                 match submitted.fresh() {
                     Some(Submitted::New(run) | Submitted::Repeated(run)) => Ok(shown(&ScoreView::of(&run))),
                     Some(Submitted::Conflict) | None => Err(Failure::new(format!(
@@ -165,7 +162,7 @@ fn submit(input: InputFile, target: &RunsTarget) -> Result<ExitCode, Failure> {
     if is_bad { Ok(ExitCode::from(BAD_INPUT)) } else { printed(unprinted.map_or(Ok(()), Err)) }
 }
 
-fn reader(target: &RunsTarget) -> Result<Reader, Failure> {
+fn reader(target: &RunsTarget) -> Result<Box<dyn ReadOnlyStore>, Failure> {
     target.location.resolve()?.read()
 }
 
@@ -173,7 +170,7 @@ fn show(run: &RunId, target: &RunsTarget) -> Result<Value, Failure> {
     if let Some(client) = Client::of(&target.server)? {
         return client.get(&format!("/v1/runs/{}", encoded(run.as_str())));
     }
-    let found = reader(target)?.run(&target.org, run).map_err(|error| store_location::failure(&error))?;
+    let found = ask(reader(target)?.run(&target.org, run))?;
     let missing = || Failure::new(format!("no run {:?} in {}", run.as_str(), target.org));
     found.map(|run| shown(&RunView::of(&run))).ok_or_else(|| missing().hint("`renown runs list` lists them"))
 }
@@ -191,8 +188,7 @@ fn list(filter: &RunsFilter, limit: u32, target: &RunsTarget) -> Result<Value, F
             limit,
             ..RunQuery::default()
         };
-        let page =
-            reader(target)?.runs(&target.org, &query).map_err(|error| store_location::failure(&error))?;
+        let page = ask(reader(target)?.runs(&target.org, query))?;
         return Ok(page.runs.iter().map(|run| shown(&RunView::of(run))).collect());
     };
     let filters = [
@@ -225,8 +221,7 @@ fn compare(spec: &SpecId, target: &RunsTarget) -> Result<Value, Failure> {
     if let Some(client) = Client::of(&target.server)? {
         return client.get(&format!("/v1/specs/{}/competition", encoded(spec.as_str())));
     }
-    let ranked =
-        reader(target)?.competition(&target.org, spec).map_err(|error| store_location::failure(&error))?;
+    let ranked = ask(reader(target)?.competition(&target.org, spec))?;
     Ok(shown(&Competition::of(spec, &ranked)))
 }
 
@@ -328,6 +323,8 @@ fn ranking(competition: &Value) -> String {
             [
                 column("rank"),
                 column("agent_id"),
+                column("ranked_score"),
+                tie(run),
                 column("score"),
                 column("tier"),
                 column("wall_ms"),
@@ -340,10 +337,35 @@ fn ranking(competition: &Value) -> String {
     if rows.is_empty() {
         return format!("no runs of {} yet\n", text(competition, "spec_id"));
     }
-    let head = ["", "AGENT", "SCORE", "TIER", "WALL MS", "RUN", "BRANCH", "PULL REQUEST"];
+    let head = ["", "AGENT", "RANKED", "TIE", "SCORE", "TIER", "WALL MS", "RUN", "BRANCH", "PULL REQUEST"];
     let winner = match competition.get("winner").and_then(Value::as_str) {
         Some(winner) => format!("winner: {}\n", printable(winner)),
         None => "no winner: the first run did not complete\n".to_owned(),
     };
-    table(head, &rows) + &winner
+    table(head, &rows) + &winner + &common_baseline(competition)
+}
+
+/// Returns what decided a tie.
+fn tie(run: &Value) -> String {
+    run.get("tie_decided_by")
+        .and_then(Value::as_str)
+        .map_or_else(|| NOTHING.to_owned(), |by| by.replace('_', " "))
+}
+
+/// Explains the baseline of a ranking.
+fn common_baseline(competition: &Value) -> String {
+    let p50 = competition.pointer("/baseline/p50_ms").filter(|p50| !p50.is_null());
+    match (p50, competition.get("baseline_source").and_then(Value::as_str)) {
+        (Some(p50), Some("workspace")) => {
+            format!(
+                "RANKED compares every run with {p50} ms, the median of the workspace before the first attempt\n"
+            )
+        }
+        (Some(p50), _) => {
+            format!(
+                "RANKED compares every run with {p50} ms, the median of the agents' shortest completed attempts\n"
+            )
+        }
+        (None, _) => "RANKED has no baseline: no attempt completed with a wall time\n".to_owned(),
+    }
 }

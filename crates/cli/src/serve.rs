@@ -14,8 +14,7 @@ use std::sync::Arc;
 use renown_core::gates::Engine;
 use renown_server::keys::KeyText;
 use renown_server::{Api, Limits, Listeners, PageSettings, ServerSettings, serve};
-use renown_store::sqlite::{Sqlite, system_clock};
-use renown_store::{ApiKey, KeyKind, LockPurpose, Retention, Store, StoreError};
+use renown_store::{ApiKey, KeyKind, LockPurpose, OpenError, Retention, Store, system_clock};
 use tokio::net::{TcpListener, TcpSocket};
 use tokio::signal::unix::{SignalKind, signal};
 use tracing_subscriber::filter::{LevelFilter, Targets};
@@ -87,11 +86,11 @@ async fn start(
     let purpose = format!("{PURPOSE} on {url}");
     let purpose = LockPurpose::Server(&purpose);
     let store: Arc<dyn Store> = match demo {
-        None => Arc::new(open(&settings, purpose)?),
+        None => open(&settings, purpose)?,
         Some(demo) => tokio::select! {
             biased;
             () = &mut end => return Ok(ExitCode::SUCCESS),
-            filled = demo.open(purpose) => Arc::new(filled?),
+            filled = demo.open(purpose) => filled?,
         },
     };
     let keys = first_keys(store.as_ref()).await?;
@@ -117,16 +116,16 @@ async fn start(
 }
 
 /// Opens the store of the settings.
-fn open(settings: &ServeSettings, purpose: LockPurpose<'_>) -> Result<Sqlite, Failure> {
-    let store = settings.location().write_or(purpose, |error| {
+fn open(settings: &ServeSettings, purpose: LockPurpose<'_>) -> Result<Arc<dyn Store>, Failure> {
+    let (store, lost) = settings.location().serve(purpose, |error| {
         let failure = store_location::failure(error);
-        if matches!(error, StoreError::InUse { .. }) {
+        if matches!(error, OpenError::InUse { .. }) {
             failure.hint("use that server, stop it, or choose another data directory with --data DIR")
         } else {
             failure
         }
     })?;
-    if let Some(lost) = store.lost() {
+    if let Some(lost) = lost {
         failure::warn(&format!(
             "{lost}; the write-ahead log was truncated or deleted, or the database was replaced by an older copy; \
              `renown verify --repair` accepts the loss"

@@ -12,8 +12,9 @@ use serde_json::{Value, json};
 
 use crate::args::{ReadArgs, SessionsArgs, SessionsCommand, TextFormatArg};
 use crate::failure::{Failure, printable};
+use crate::store_location::ask;
 use crate::table::{cell, fitted, left, minute, right, terminal_width};
-use crate::{agents, as_json, print, store_location};
+use crate::{agents, as_json, print};
 
 pub(crate) fn run(args: &SessionsArgs) -> Result<ExitCode, Failure> {
     print(&match &args.command {
@@ -29,7 +30,7 @@ pub(crate) fn run(args: &SessionsArgs) -> Result<ExitCode, Failure> {
 
 fn list(query: &SessionQuery, read: &ReadArgs) -> Result<String, Failure> {
     let store = read.location.resolve()?.read()?;
-    let page = store.sessions(&read.org, query).map_err(|error| store_location::failure(&error))?;
+    let page = ask(store.sessions(&read.org, query.clone()))?;
     if read.format == TextFormatArg::Json {
         return as_json(&page.sessions.iter().map(summary).collect::<Vec<_>>());
     }

@@ -223,7 +223,7 @@ impl StoreUrl {
 
     /// Returns the path of the database file.
     pub(crate) fn file(&self, data: &Path) -> PathBuf {
-        self.0.clone().unwrap_or_else(|| data.join(renown_store::sqlite::FILE))
+        self.0.clone().unwrap_or_else(|| data.join(crate::store_location::FILE))
     }
 }
 

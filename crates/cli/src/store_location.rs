@@ -1,7 +1,9 @@
 //! The store that a command opens: `--data` and `--store`, the same on every command.
 
+mod engine;
+
 use std::convert::Infallible;
-use std::fs::File;
+use std::fmt::Display;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
@@ -9,12 +11,12 @@ use std::str::FromStr;
 use clap::{Args, ValueHint};
 use renown_core::ids::OrgId;
 use renown_core::time::Timestamp;
-use renown_store::sqlite::{Reader, Sqlite, system_clock};
-use renown_store::{DEFAULT_ORG, LockPurpose, StoreError};
+use renown_store::{DEFAULT_ORG, OpenError, ReadError, WriteError, system_clock};
 
 use crate::config::{self, Config};
 use crate::failure::Failure;
 use crate::settings::{Setting, StoreUrl};
+pub(crate) use engine::{FILE, LostWrites, StoreFile, ThrowAwayStore};
 
 #[derive(Clone, Debug, Default, Args)]
 pub(crate) struct StoreLocationArgs {
@@ -96,28 +98,6 @@ impl StoreLocation {
         Self { file: store.value.file(&data), data }
     }
 
-    /// Opens the store read-only. Another process may write to it.
-    pub(crate) fn read(&self) -> Result<Reader, Failure> {
-        open(&self.file, failure)
-    }
-
-    /// Opens the store for writing. No other process can write to it until it is closed.
-    pub(crate) fn write(&self, purpose: &str) -> Result<Sqlite, Failure> {
-        self.write_or(purpose, failure)
-    }
-
-    /// Opens the store for writing. `explain` turns an error of the store into one for the user.
-    pub(crate) fn write_or<'a>(
-        &self,
-        purpose: impl Into<LockPurpose<'a>>,
-        explain: impl FnOnce(&StoreError) -> Failure,
-    ) -> Result<Sqlite, Failure> {
-        self.prepare()?;
-        let _private = keep_private();
-        is_file(&self.file)?;
-        Sqlite::open_file(&self.file, purpose, system_clock()).map_err(|error| explain(&error))
-    }
-
     /// Creates the directory of the store, readable by its owner only.
     pub(crate) fn prepare(&self) -> Result<(), Failure> {
         let dir = self.file.parent().unwrap_or(Path::new(""));
@@ -126,16 +106,6 @@ impl StoreLocation {
         #[cfg(unix)]
         std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
         builder.create(dir).map_err(|error| unusable(dir, &error))
-    }
-}
-
-/// Opens a database file read-only. `explain` turns an error of the store into one for the user.
-pub(crate) fn open(file: &Path, explain: impl FnOnce(&StoreError) -> Failure) -> Result<Reader, Failure> {
-    is_file(file)?;
-    // The operating system's error is clearer than the database's.
-    match File::open(file) {
-        Err(error) if error.kind() == io::ErrorKind::PermissionDenied => Err(unusable(file, &error)),
-        _ => Reader::open_file(file).map_err(|error| explain(&error)),
     }
 }
 
@@ -178,38 +148,68 @@ impl Drop for Private {
     }
 }
 
-/// Turns an error of the store into one for the user, with a hint if one helps.
-pub(crate) fn failure(error: &StoreError) -> Failure {
+/// An error of the store, which the user sees with a hint if one helps.
+pub(crate) trait StoreFailure: Display {
+    /// Returns the hint.
+    fn hint(&self) -> Option<&'static str>;
+}
+
+const SEE_DOCTOR: &str =
+    "`renown doctor` shows details; `renown restore FILE` restores a backup into a new data directory";
+
+const SEE_ORGANIZATIONS: &str = "`renown keys list` shows the organizations that have keys";
+
+impl StoreFailure for OpenError {
+    fn hint(&self) -> Option<&'static str> {
+        match self {
+            Self::Missing(_) => Some("`renown serve` creates one; --data DIR chooses another data directory"),
+            Self::InUse { .. } => Some(
+                "stop that process, or go through the server: --server URL, with a secret key in RENOWN_KEY",
+            ),
+            Self::Damaged(_) | Self::Unavailable(_) => Some(SEE_DOCTOR),
+            Self::Io { source, .. } if source.kind() == io::ErrorKind::PermissionDenied => Some(NOT_OURS),
+            Self::Newer { .. }
+            | Self::Older { .. }
+            | Self::Foreign(_)
+            | Self::Clock(_)
+            | Self::Io { .. }
+            | Self::GaveWay
+            | Self::Bug(_) => None,
+        }
+    }
+}
+
+impl StoreFailure for ReadError {
+    fn hint(&self) -> Option<&'static str> {
+        match self {
+            Self::NoOrganization(_) => Some(SEE_ORGANIZATIONS),
+            Self::Damaged(_) | Self::Unavailable(_) => Some(SEE_DOCTOR),
+            Self::Overloaded | Self::TooLong | Self::GaveWay | Self::Clock(_) | Self::Bug(_) => None,
+        }
+    }
+}
+
+impl StoreFailure for WriteError {
+    fn hint(&self) -> Option<&'static str> {
+        match self {
+            Self::NoOrganization(_) => Some(SEE_ORGANIZATIONS),
+            Self::Damaged(_) => Some(SEE_DOCTOR),
+            Self::Overloaded
+            | Self::Clock(_)
+            | Self::Refused(_)
+            | Self::Unavailable(_)
+            | Self::Unknown(_)
+            | Self::Bug(_) => None,
+        }
+    }
+}
+
+/// Turns an error of the store into one for the user.
+pub(crate) fn failure(error: &impl StoreFailure) -> Failure {
     let failure = Failure::new(error.to_string());
-    match error {
-        StoreError::Missing(_) => {
-            failure.hint("`renown serve` creates one; --data DIR chooses another data directory")
-        }
-        StoreError::InUse { .. } => failure.hint(
-            "stop that process, or go through the server: --server URL, with a secret key in RENOWN_KEY",
-        ),
-        StoreError::Damaged(_) | StoreError::Sqlite(_) => failure.hint(
-            "`renown doctor` shows details; `renown restore FILE` restores a backup into a new data directory",
-        ),
-        StoreError::NoOrganization(_) => {
-            failure.hint("`renown keys list` shows the organizations that have keys")
-        }
-        StoreError::Io { source, .. } if source.kind() == io::ErrorKind::PermissionDenied => {
-            failure.hint(NOT_OURS)
-        }
-        StoreError::NoRandomness(_)
-        | StoreError::Bug(_)
-        | StoreError::Overloaded
-        | StoreError::Closed
-        | StoreError::TooLong
-        | StoreError::Newer { .. }
-        | StoreError::Older { .. }
-        | StoreError::Foreign(_)
-        | StoreError::Clock(_)
-        | StoreError::Io { .. }
-        | StoreError::GaveWay
-        | StoreError::Vanished(_)
-        | StoreError::RolledBack(_) => failure,
+    match error.hint() {
+        Some(hint) => failure.hint(hint),
+        None => failure,
     }
 }
 
@@ -223,4 +223,9 @@ pub(crate) fn wait<T>(answer: impl Future<Output = T>) -> Result<T, Failure> {
     let runtime = tokio::runtime::Builder::new_current_thread().build();
     let runtime = runtime.map_err(|error| Failure::new(format!("could not start: {error}")))?;
     Ok(runtime.block_on(answer))
+}
+
+/// Waits for the reply of a store, and turns its error into one for the user.
+pub(crate) fn ask<T, E: StoreFailure>(answer: impl Future<Output = Result<T, E>>) -> Result<T, Failure> {
+    wait(answer)?.map_err(|error| failure(&error))
 }

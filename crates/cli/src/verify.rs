@@ -6,13 +6,11 @@
 use std::io::{self, Write};
 use std::process::ExitCode;
 
-use renown_store::sqlite::{LostWrites, Reader};
-
 use crate::args::VerifyArgs;
 use crate::failure::{self, Failure};
 use crate::printed;
 use crate::progress::Work;
-use crate::store_location::{self, wait};
+use crate::store_location::{self, LostWrites, StoreFile, wait};
 use crate::table::counted;
 
 /// The exit code of a store with a wrong score or damage.
@@ -21,8 +19,7 @@ pub(crate) const DIFFERENT: u8 = 1;
 pub(crate) fn run(args: &VerifyArgs, quiet: bool) -> Result<ExitCode, Failure> {
     let location = args.location.resolve()?;
     if args.repair {
-        let store = location.write("renown verify --repair")?;
-        let repaired = wait(store.repair())?.map_err(|error| store_location::failure(&error))?;
+        let repaired = location.repair("renown verify --repair")?;
         let (runs, agents) = (counted(repaired.runs, "run"), counted(repaired.agents, "agent"));
         let sessions = counted(repaired.sessions, "session");
         let days = if repaired.days { ", the daily totals of agents" } else { "" };
@@ -36,7 +33,7 @@ pub(crate) fn run(args: &VerifyArgs, quiet: bool) -> Result<ExitCode, Failure> {
             failure::warn(&format!("{}; accepted as lost", repaired.lost));
         }
     }
-    match check(&location.read()?, quiet)? {
+    match check(location.open_file()?, quiet)? {
         Ok(summary) => printed(writeln!(io::stdout().lock(), "{summary}")),
         Err(difference) => {
             failure::print(&Failure::new(difference));
@@ -46,9 +43,15 @@ pub(crate) fn run(args: &VerifyArgs, quiet: bool) -> Result<ExitCode, Failure> {
 }
 
 /// Verifies a store. Returns a summary, or the first difference or damage.
-pub(crate) fn check(store: &Reader, quiet: bool) -> Result<Result<String, String>, Failure> {
+pub(crate) fn check(store: StoreFile, quiet: bool) -> Result<Result<String, String>, Failure> {
     let work = Work::of("evaluations", !quiet);
-    let verdict = store.verify(&mut |done, total| work.at(done, total));
+    let mut report = |done, total| work.at(done, total);
+    // First the file and its rows, then what the store answers from them.
+    let mut verdict = store.verify(&mut report);
+    if let Ok(Ok(_)) = verdict {
+        let store = store.at_one_moment()?;
+        verdict = wait(renown_store::verify(&*store, &mut report))?;
+    }
     drop(work);
     let verdict = match verdict {
         Err(damage) if damage.is_damage() => return Ok(Err(damage.to_string())),

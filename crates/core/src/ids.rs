@@ -7,6 +7,7 @@
 //! | [`SessionId`] | the agent's id of a session | 1–256 bytes |
 //! | [`TraceId`] | one trace of a session | 1–512 bytes |
 //! | [`RunId`] | a finished run | 1–200 characters, no control characters, not `.` or `..` |
+//! | [`EvalRunId`], [`ScheduleId`] | an eval run, a schedule | 1–64 of `A-Z`, `a-z`, `0-9`, `_`, `-`; generated |
 //! | [`EventType`] | a kind of reputation event | 1–200 characters |
 //! | [`EvaluationId`] | one evaluation | 1–64 of `A-Z`, `a-z`, `0-9`, `_`, `-`; generated ids have 16 and sort by time |
 //! | [`IdentityId`] | an identity over time | a UUID |
@@ -151,6 +152,18 @@ text_id! {
 }
 
 text_id! {
+    /// One execution of session metrics over sessions.
+    EvalRunId, "1 to 64 characters of A-Z, a-z, 0-9, _ and -",
+    |text| generated(text)
+}
+
+text_id! {
+    /// When eval runs start by themselves.
+    ScheduleId, "1 to 64 characters of A-Z, a-z, 0-9, _ and -",
+    |text| generated(text)
+}
+
+text_id! {
     /// The scope in which runs are compared: a project, a repository, a team.
     Workspace, "1 to 200 characters without control characters, not `.` or `..`",
     |text| path_segment(text, limits::WORKSPACE_CHARS_MAX)
@@ -184,13 +197,7 @@ impl EventType {
 text_id! {
     /// The id of one evaluation, chosen by the client or generated.
     EvaluationId, "1 to 64 characters of A-Z, a-z, 0-9, _ and -",
-    |text| {
-        let allowed = |c: &char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
-        if let Some(found) = text.chars().find(|c| !allowed(c)) {
-            return Err(IdProblem::Character(found));
-        }
-        length(text.len(), limits::EVALUATION_ID_CHARS_MAX)
-    }
+    |text| generated(text)
 }
 
 text_id! {
@@ -213,6 +220,15 @@ fn plain_name(text: &str, chars_max: usize) -> Result<(), IdProblem> {
         return Err(IdProblem::Character(found));
     }
     length(text.len(), chars_max)
+}
+
+/// Checks an id that the server generates, or that looks like one.
+fn generated(text: &str) -> Result<(), IdProblem> {
+    let allowed = |c: &char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
+    if let Some(found) = text.chars().find(|c| !allowed(c)) {
+        return Err(IdProblem::Character(found));
+    }
+    length(text.len(), limits::EVALUATION_ID_CHARS_MAX)
 }
 
 /// Checks an id that clients put into the path of a URL.

@@ -31,6 +31,7 @@
 
 pub mod backoff;
 pub mod decimal;
+pub mod eval;
 pub mod explain;
 pub mod gates;
 pub mod hex;
@@ -41,6 +42,7 @@ pub mod kind;
 pub mod limits;
 pub mod performance;
 pub mod reputation;
+pub mod schedule;
 #[cfg(feature = "schema")]
 pub mod schema;
 pub mod scorecard;

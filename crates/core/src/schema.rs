@@ -15,11 +15,12 @@ use utoipa::{PartialSchema, ToSchema};
 use crate::decimal::Decimal;
 use crate::identity::{Reference, ScoreDelta};
 use crate::ids::{
-    AgentId, EvaluationId, EventType, IdentityId, OrgId, RunId, SessionId, Slug, SpecId, ToolName, TraceId,
-    Workspace,
+    AgentId, EvalRunId, EvaluationId, EventType, IdentityId, OrgId, RunId, ScheduleId, SessionId, Slug,
+    SpecId, ToolName, TraceId, Workspace,
 };
 use crate::json::Strict;
 use crate::limits;
+use crate::session_metrics::Weight;
 use crate::time::{Day, Timestamp};
 use crate::units::{Micros, Unit, Whole};
 
@@ -75,6 +76,9 @@ schemas! {
     EventType, "EventType", text().min_length(Some(1)).max_length(Some(limits::EVENT_TYPE_CHARS_MAX));
     ToolName, "ToolName", text().max_length(Some(limits::TOOL_NAME_CHARS_MAX));
     Day, "Day", text().format(Some(SchemaFormat::KnownFormat(KnownFormat::Date)));
+    EvalRunId, "EvalRunId", text().pattern(Some("^[A-Za-z0-9_-]{1,64}$"));
+    ScheduleId, "ScheduleId", text().pattern(Some("^[A-Za-z0-9_-]{1,64}$"));
+    Weight, "Weight", number().minimum(Some(0)).maximum(Some(limits::SIGNAL_WEIGHT_MAX));
     Unit, "Unit", number().minimum(Some(0)).maximum(Some(1));
     Micros, "Micros", number().minimum(Some(0)).maximum(Some(limits::LATENCY_MS_MAX));
     Whole, "Whole", whole().minimum(Some(0));

@@ -33,6 +33,7 @@
 
 mod baseline;
 mod competition;
+mod coverage;
 mod input;
 mod resources;
 mod submission;
@@ -46,7 +47,8 @@ use crate::explain::{Component, Explanation, Inputs};
 use crate::units::Whole;
 
 pub use baseline::{Baseline, BaselineShown};
-pub use competition::{Contender, ranking};
+pub use competition::{BaselineSource, COMMON_RUNS_MIN, CommonBaseline, Contender, ranking};
+pub use coverage::RunCoverage;
 pub use input::{Input, RunStage, Warning};
 pub use resources::Resources;
 pub use submission::{DEFAULT_WORKSPACE, Submission};

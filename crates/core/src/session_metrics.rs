@@ -224,8 +224,8 @@ fn band(score: Decimal<4>, [best, good, fair, poor, worst]: [&'static str; 5]) -
     found.map_or(worst, |(_, band)| band)
 }
 
-const RELIABILITY: &str = "agent_reliability";
-const CONSISTENCY: &str = "agent_consistency";
+pub(crate) const RELIABILITY: &str = "agent_reliability";
+pub(crate) const CONSISTENCY: &str = "agent_consistency";
 const NOTHING_TO_EVALUATE: &str = "No traces or signals to evaluate.";
 const NONE_EVALUABLE: &str = "No evaluable traces.";
 

@@ -28,6 +28,8 @@ pub struct Unit(f64);
 pub struct UnitError(f64);
 
 impl Unit {
+    /// Zero.
+    pub const ZERO: Self = Self(0.0);
     /// One.
     pub const ONE: Self = Self(1.0);
     /// One half.

@@ -6,7 +6,7 @@
 use std::future::Future;
 
 use renown_core::ids::{AgentId, OrgId, Slug};
-use renown_store::{PublicationChange, Reply, Store, StoreError};
+use renown_store::{PublicationChange, Store, WriteError, WriteReply};
 
 use crate::calendar::{DAY_MS, HOUR_MS, MINUTE_MS};
 use crate::clock::DemoClock;
@@ -34,7 +34,7 @@ pub struct Filled {
 }
 
 /// Fills an empty store. At the end, the store's clock switches to the real time.
-pub async fn fill(store: &dyn Store, clock: &DemoClock, month: Month) -> Result<Filled, StoreError> {
+pub async fn fill(store: &dyn Store, clock: &DemoClock, month: Month) -> Result<Filled, WriteError> {
     let Month { org, now_ms, timeline, public } = month;
     let mut filled = Filled::default();
     let mut step = Step::default();
@@ -67,7 +67,7 @@ fn step_of(at: i64, now_ms: i64) -> (bool, i64) {
     (is_last_day, at / if is_last_day { LAST_DAY_STEP_MS } else { STEP_MS })
 }
 
-async fn publish(store: &dyn Store, org: &OrgId, (agent, slug): (AgentId, Slug)) -> Result<(), StoreError> {
+async fn publish(store: &dyn Store, org: &OrgId, (agent, slug): (AgentId, Slug)) -> Result<(), WriteError> {
     let change = PublicationChange { public: Some(true), slug: Some(slug), spare: None };
     store.publish(org, &agent, change).await.map(|_| ())
 }
@@ -92,11 +92,11 @@ impl Step {
         clock: &DemoClock,
         org: &OrgId,
         filled: &mut Filled,
-    ) -> Result<(), StoreError> {
+    ) -> Result<(), WriteError> {
         clock.set(self.last_ms);
         // All writes are sent before the first one is awaited, so that they share transactions.
         let closing = store.close_sessions();
-        let mut writes: Vec<Reply<'_, ()>> = Vec::new();
+        let mut writes: Vec<WriteReply<'_, ()>> = Vec::new();
         let (mut evaluations, mut events) = (Vec::new(), Vec::new());
         for happening in self.happenings.drain(..) {
             match happening {
@@ -133,6 +133,6 @@ impl Step {
 }
 
 /// Drops the result of a write.
-fn done<'a, T: 'a>(reply: impl Future<Output = Result<T, StoreError>> + Send + 'a) -> Reply<'a, ()> {
+fn done<'a, T: 'a>(reply: impl Future<Output = Result<T, WriteError>> + Send + 'a) -> WriteReply<'a, ()> {
     Box::pin(async { reply.await.map(|_| ()) })
 }

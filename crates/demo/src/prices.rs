@@ -15,7 +15,16 @@ const TABLE: [(&str, u128, u128, u128); 4] = [
 pub fn prices() -> Prices {
     let price = |(pattern, input, output, cached): (&str, u128, u128, u128)| {
         let [input, output, cache_read] = [input, output, cached].map(NanoUsd::from_nano);
-        (pattern.to_owned(), Price { input, output, cache_read, cache_creation: input })
+        (
+            pattern.to_owned(),
+            Price {
+                input,
+                output,
+                cache_read,
+                cache_creation: input,
+                cache_creation_1h: Price::of_long_writes(input),
+            },
+        )
     };
     Prices::new(TABLE.map(price))
 }

@@ -20,6 +20,7 @@ pub mod agent;
 pub mod assets;
 pub mod attention;
 pub mod badge;
+pub mod evals;
 pub mod evaluations;
 pub mod keys;
 pub mod lists;
@@ -77,11 +78,11 @@ pub struct Member<'a> {
 impl Member<'_> {
     /// Returns the sections that this user can open.
     pub fn sections(&self) -> &'static [Section] {
-        use Section::{Api, Evaluations, Keys, Overview, Runs, Sessions, Settings, Specs};
+        use Section::{Api, Evals, Evaluations, Keys, Overview, Runs, Sessions, Settings, Specs};
         if self.administers {
-            &[Overview, Sessions, Runs, Specs, Evaluations, Keys, Settings, Api]
+            &[Overview, Sessions, Runs, Specs, Evaluations, Evals, Keys, Settings, Api]
         } else {
-            &[Overview, Sessions, Runs, Specs, Evaluations, Api]
+            &[Overview, Sessions, Runs, Specs, Evaluations, Evals, Api]
         }
     }
 }
@@ -99,6 +100,8 @@ pub enum Section {
     Specs,
     /// Evaluations.
     Evaluations,
+    /// Eval runs and schedules.
+    Evals,
     /// API keys.
     Keys,
     /// Settings.
@@ -118,6 +121,7 @@ impl Section {
             Self::Runs => "Runs",
             Self::Specs => "Competitions",
             Self::Evaluations => "Evaluations",
+            Self::Evals => "Eval runs",
             Self::Keys => "Keys",
             Self::Settings => "Settings",
             Self::Api => "API",
@@ -133,6 +137,7 @@ impl Section {
             Self::Runs => "/runs",
             Self::Specs => "/specs",
             Self::Evaluations => "/evaluations",
+            Self::Evals => "/eval-runs",
             Self::Keys => "/keys",
             Self::Settings => "/settings",
             Self::Api => "/docs",

@@ -2,10 +2,13 @@
 //!
 //! Every operation has its parameters, the fields of its request and its reply, an example of both, and a `curl`
 //! command that can be pasted. Examples are generated from the schemas ([`example`]), so they are never outdated; a
-//! test sends each of them to a server. Errors are the same for all routes and are listed once.
+//! test sends each of them to a server. Errors are the same for all routes and are listed once. A reply that several
+//! operations have in common is described at the first of them; the others link to it.
 
 pub mod example;
 mod kind;
+
+use std::collections::BTreeMap;
 
 use askama::Template;
 use serde::Serialize;
@@ -18,7 +21,9 @@ use kind::kind;
 /// Renders the page of a document.
 pub fn render(shell: &Shell<'_>, document: &Value) -> askama::Result<String> {
     let schemas = Schemas(document);
-    let tags = list(document, "tags").iter().map(|tag| Tag::of(schemas, tag, shell.origin)).collect();
+    let mut shown = Shown::default();
+    let tags = list(document, "tags").iter().map(|tag| Tag::of(schemas, tag, shell.origin, &mut shown));
+    let tags = tags.collect();
     let about = document.pointer("/info/description").and_then(Value::as_str).unwrap_or_default().to_owned();
     View { shell, about, tags, errors: errors(document) }.render()
 }
@@ -57,6 +62,29 @@ impl<'d> Schemas<'d> {
     }
 }
 
+/// The replies that the page has described so far: the name of the schema, and the operation.
+#[derive(Default)]
+struct Shown(BTreeMap<String, Link>);
+
+/// A link to an operation on the page.
+#[derive(Clone)]
+struct Link {
+    id: String,
+    summary: String,
+}
+
+impl Shown {
+    /// Returns the operation that has described a reply before. If there is none, it is this one.
+    fn first(&mut self, schema: Option<&str>, id: &str, summary: &str) -> Option<Link> {
+        let schema = schema?;
+        let known = self.0.get(schema).cloned();
+        if known.is_none() {
+            self.0.insert(schema.to_owned(), Link { id: id.to_owned(), summary: summary.to_owned() });
+        }
+        known
+    }
+}
+
 /// A group of operations.
 struct Tag {
     name: String,
@@ -65,14 +93,16 @@ struct Tag {
 }
 
 impl Tag {
-    fn of(schemas: Schemas<'_>, tag: &Value, origin: &str) -> Self {
+    fn of(schemas: Schemas<'_>, tag: &Value, origin: &str, shown: &mut Shown) -> Self {
         let name = string(tag, "name");
         let operations = operations(schemas.0).filter(|found| tag_of(found.2) == name);
         Self {
             name: name.to_owned(),
             description: string(tag, "description").to_owned(),
             operations: operations
-                .map(|(path, method, described)| Operation::of(schemas, path, method, described, origin))
+                .map(|(path, method, described)| {
+                    Operation::of(schemas, path, method, described, origin, shown)
+                })
                 .collect(),
         }
     }
@@ -104,31 +134,69 @@ struct Operation {
     says: String,
     reply: Vec<Field>,
     reply_example: Option<String>,
+    /// The operation that describes the same reply.
+    same_reply: Option<Link>,
+    /// The operation that describes the items of the list.
+    same_items: Option<Link>,
     curl: String,
 }
 
 impl Operation {
-    fn of(schemas: Schemas<'_>, path: &str, method: &str, described: &Value, origin: &str) -> Self {
+    fn of(
+        schemas: Schemas<'_>,
+        path: &str,
+        method: &str,
+        described: &Value,
+        origin: &str,
+        shown: &mut Shown,
+    ) -> Self {
         let parameters = list(described, "parameters");
         let body = example::body_schema(described);
         let (status, reply) = success(described);
         let content = reply.get("content").and_then(|content| content.get("application/json"));
         let shape = content.and_then(|content| content.get("schema"));
+        let (id, summary) = (string(described, "operationId"), string(described, "summary"));
+        let same_reply = shown.first(shape.and_then(|shape| schemas.resolve(shape).0), id, summary);
+        let new_shape = shape.filter(|_| same_reply.is_none());
+        let items = new_shape.and_then(|shape| item_of(schemas, shape));
+        let same_items = items.and_then(|items| reader_of(schemas, items, id));
         Self {
-            id: string(described, "operationId").to_owned(),
+            id: id.to_owned(),
             method: method.to_uppercase(),
             path: path.to_owned(),
-            summary: string(described, "summary").to_owned(),
+            summary: summary.to_owned(),
             description: string(described, "description").to_owned(),
             parameters: parameters.iter().map(|parameter| Field::of_parameter(schemas, parameter)).collect(),
             request: body.map(|body| fields(schemas, body)).unwrap_or_default(),
             status: status.to_owned(),
             says: string(reply, "description").to_owned(),
-            reply: shape.map(|shape| fields(schemas, shape)).unwrap_or_default(),
-            reply_example: shape.map(|shape| pretty(&example::of(schemas, shape, ""))),
+            reply: new_shape.map(|shape| fields(schemas, shape)).unwrap_or_default(),
+            reply_example: new_shape
+                .filter(|_| same_items.is_none())
+                .map(|shape| pretty(&example::of(schemas, shape, ""))),
+            same_reply,
+            same_items,
             curl: curl(schemas, path, method, described, origin),
         }
     }
+}
+
+/// Returns the name of the schema of a list's items.
+fn item_of<'d>(schemas: Schemas<'d>, shape: &'d Value) -> Option<&'d str> {
+    let items = schemas.resolve(shape).1.pointer("/properties/data/items")?;
+    schemas.resolve(items).0
+}
+
+/// Returns another operation that replies with one such item.
+fn reader_of(schemas: Schemas<'_>, items: &str, id: &str) -> Option<Link> {
+    let mut others = operations(schemas.0).filter(|(.., described)| string(described, "operationId") != id);
+    let (.., described) = others.find(|(.., described)| {
+        let content = success(described).1.get("content").and_then(|content| content.get("application/json"));
+        let shape = content.and_then(|content| content.get("schema"));
+        shape.and_then(|shape| schemas.resolve(shape).0) == Some(items)
+    })?;
+    let text = |name: &str| string(described, name).to_owned();
+    Some(Link { id: text("operationId"), summary: text("summary") })
 }
 
 /// Returns the status and the description of the success reply.

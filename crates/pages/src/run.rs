@@ -1,7 +1,6 @@
 //! `/runs/{run_id}`: one run, its scorecard, and the explanation of the score.
 
 use askama::Template;
-use renown_core::decimal::Decimal;
 use renown_core::explain::{Component, Explanation};
 use renown_core::scorecard::{RunOutcome, Tier};
 use renown_core::units::Whole;
@@ -117,6 +116,11 @@ fn lead(page: &RunPage<'_>, axes: &[Axis]) -> String {
     let lost = worst.map_or("No points were lost.".to_owned(), |axis| {
         format!("Most points were lost on {}: {} of {}.", axis.name.to_lowercase(), axis.lost, axis.most)
     });
+    let lost = if page.run.score.coverage.outcome_is_unsupported {
+        format!("{lost} Only the run itself supports its outcome: it reported no stages and names no spec.")
+    } else {
+        lost
+    };
     match page.run.score.defaulted.len() {
         0 => lost,
         1 => format!("{lost} One axis could not be measured and counts as 50."),
@@ -200,14 +204,9 @@ fn latency(run: &RunView<'_>) -> String {
     format!(
         "{} against a median of {} over {}; half the median earns 100, the median 80, three times the median 0",
         units::duration(wall),
-        units::duration(whole_ms(median)),
+        units::duration(units::whole_ms(median)),
         text::plural(runs as u64, "run", "runs")
     )
-}
-
-/// Returns a median in whole milliseconds, rounded down.
-fn whole_ms(median: impl text::Given<Decimal<1>>) -> u64 {
-    u64::try_from(median.given().units() / 10).unwrap_or(u64::MAX)
 }
 
 fn efficiency(run: &RunView<'_>) -> String {

@@ -2,8 +2,9 @@
 
 use askama::Template;
 use renown_core::ids::SpecId;
+use renown_core::scorecard::{BaselineSource, Tier};
 use renown_core::time::Timestamp;
-use renown_view::runs::{Competition, RankedRun, ScoreView};
+use renown_view::runs::{Competition, RankedRun, TieBreak};
 
 use crate::lists::{self, Ignored, Name};
 use crate::text::{self, Form};
@@ -38,7 +39,7 @@ pub struct SpecRow<'a> {
     /// End of the last attempt.
     pub finished_at: Timestamp,
     /// Best attempt.
-    pub best: ScoreView<'a>,
+    pub best: RankedRun<'a>,
     /// Outcome of the best attempt.
     pub outcome: &'a str,
 }
@@ -106,13 +107,9 @@ pub struct SpecPage<'a> {
 
 /// Renders the page of one competition.
 pub fn render_one(shell: &Shell<'_>, page: &SpecPage<'_>) -> askama::Result<String> {
-    let ranking = &page.competition.ranking;
-    let rows = ranking.iter().enumerate().take(RANKS).map(|(index, run)| {
-        let before = index.checked_sub(1).and_then(|before| ranking.get(before));
-        Ranked::of(run, before, ranking.get(index + 1))
-    });
+    let rows = page.competition.ranking.iter().take(RANKS).map(Ranked::of).collect();
     let (answer, lead) = verdict(page.competition);
-    One { shell, page, answer, lead, rows: rows.collect() }.render()
+    One { shell, page, answer, lead, rows }.render()
 }
 
 #[derive(Template)]
@@ -137,6 +134,27 @@ impl One<'_> {
     fn runs(&self) -> String {
         lists::address("/runs", &[("spec", self.spec())])
     }
+
+    /// Explains the baseline of the ranking.
+    fn baseline(&self) -> String {
+        let Competition { baseline, baseline_source, .. } = self.page.competition;
+        let runs = text::plural(baseline.runs as u64, "completed run", "completed runs");
+        match (baseline.p50_ms, baseline_source) {
+            (None, _) => {
+                "No attempt has completed with a wall time, so the latency of every attempt counts as 50."
+                    .to_owned()
+            }
+            (Some(p50), BaselineSource::Workspace) => format!(
+                "Every attempt is compared with {}, the median of the {runs} in the workspace before the first attempt.",
+                units::duration(units::whole_ms(p50))
+            ),
+            (Some(p50), BaselineSource::Contenders) => format!(
+                "Every attempt is compared with {}, the median of the agents' shortest completed attempts: fewer than \
+                 three runs of the workspace finished before them.",
+                units::duration(units::whole_ms(p50))
+            ),
+        }
+    }
 }
 
 /// Returns the headline and a sentence that explains it.
@@ -146,7 +164,7 @@ fn verdict(competition: &Competition<'_>) -> (String, String) {
         return ("No agent has attempted this spec.".to_owned(), String::new());
     };
     let name = lists::shortened(first.agent_id.as_str(), 60);
-    let score = first.score.map_or("no score".to_owned(), |score| format!("{score} of 100"));
+    let score = first.ranked_score.map_or("no score".to_owned(), |score| format!("{score} of 100"));
     let answer = match (competition.winner, ranking.len()) {
         (None, _) => "No agent has completed this spec yet.".to_owned(),
         (Some(_), 1) => format!("{name} is the only agent, with {score}."),
@@ -164,24 +182,16 @@ fn verdict(competition: &Competition<'_>) -> (String, String) {
 /// Explains why a run is ranked before the next one.
 fn ahead(run: &RankedRun<'_>, next: &RankedRun<'_>) -> String {
     let name = lists::shortened(next.agent_id.as_str(), 60);
-    match (run.score, next.score) {
+    match (run.ranked_score, next.ranked_score) {
         (Some(score), Some(other)) if score > other => {
             let points = u64::from(score - other);
             format!("{} ahead of {name}.", text::plural(points, "point", "points"))
         }
         (Some(_), None) => format!("The run of {name} has no score."),
-        _ => format!("The same score as {name}: {} decides.", decided_by(run, next)),
-    }
-}
-
-/// Returns what decides between two runs with the same score.
-fn decided_by(run: &RankedRun<'_>, next: &RankedRun<'_>) -> &'static str {
-    let of = |run: &RankedRun<'_>| run.axes.map(|axes| (axes.completion, axes.error_rate));
-    match (of(run), of(next)) {
-        (Some((completion, _)), Some((other, _))) if completion != other => "completion",
-        (Some((_, rate)), Some((_, other))) if rate != other => "the error rate",
-        _ if run.wall_ms != next.wall_ms => "the wall time",
-        _ => "the earlier finish",
+        _ => {
+            let decides = run.tie_decided_by.map_or("the order of acceptance", TieBreak::words);
+            format!("The same score as {name}: {decides} decides.")
+        }
     }
 }
 
@@ -190,29 +200,39 @@ struct Ranked<'a> {
     run: &'a RankedRun<'a>,
     agent: Name,
     path: String,
-    /// What decided between it and a neighbor with the same score.
-    tie: Option<&'static str>,
-    axes: Vec<(&'static str, u8)>,
+    /// The score that it got when it was accepted, if that is another one.
+    own: Option<(u8, Tier)>,
+    axes: Vec<RankedAxis>,
     pull_request: Option<Link<'a>>,
 }
 
+/// An axis of a ranked score.
+struct RankedAxis {
+    name: &'static str,
+    value: u8,
+    defaulted: bool,
+}
+
 impl<'a> Ranked<'a> {
-    fn of(run: &'a RankedRun<'a>, before: Option<&RankedRun<'_>>, next: Option<&RankedRun<'_>>) -> Self {
-        let before = before.filter(|before| before.score == run.score).map(|before| decided_by(before, run));
-        let next = next.filter(|next| next.score == run.score).map(|next| decided_by(run, next));
-        let axes = run.axes.map(|axes| {
+    fn of(run: &'a RankedRun<'a>) -> Self {
+        let bar = |name: &'static str, key: &str, value: u8| RankedAxis {
+            name,
+            value,
+            defaulted: run.defaulted.iter().any(|known| known == key),
+        };
+        let axes = run.ranked_axes.map(|axes| {
             vec![
-                ("completion", axes.completion),
-                ("error rate", axes.error_rate),
-                ("latency", axes.latency),
-                ("resources", axes.resource_efficiency),
+                bar("completion", "completion", axes.completion),
+                bar("error rate", "error_rate", axes.error_rate),
+                bar("latency", "latency", axes.latency),
+                bar("resources", "resource_efficiency", axes.resource_efficiency),
             ]
         });
         Self {
             run,
             agent: Name::below("/agents", run.agent_id.as_str()),
             path: format!("/runs/{}", text::segment(run.run_id.as_str())),
-            tie: before.or(next),
+            own: run.score.filter(|score| Some(*score) != run.ranked_score).map(|score| (score, run.tier)),
             axes: axes.unwrap_or_default(),
             pull_request: run.pull_request.map(Link::of),
         }

@@ -6,7 +6,14 @@
 //! | sizes | powers of 1024, one decimal | 312.0 MiB |
 //! | positions in a drawing | percent with two decimals | 46.15 |
 
+use renown_core::decimal::Decimal;
+
 use crate::text;
+
+/// Returns a median in whole milliseconds, rounded down.
+pub fn whole_ms(median: impl text::Given<Decimal<1>>) -> u64 {
+    u64::try_from(median.given().units() / 10).unwrap_or(u64::MAX)
+}
 
 /// Formats a duration in milliseconds.
 pub fn duration(ms: impl text::Given<u64>) -> String {

@@ -5,7 +5,9 @@
 
 use renown_core::ids::{AgentId, EvaluationId, RunId, SessionId, SpecId, Workspace};
 use renown_core::reputation::ReputationSummary;
-use renown_core::scorecard::{Baseline, Report, Resources, RunOutcome, Stages, Tier};
+use renown_core::scorecard::{
+    Axes, Baseline, BaselineSource, Report, Resources, RunCoverage, RunOutcome, Stages, Tier,
+};
 use renown_core::session_metrics::Summary;
 use renown_core::time::Timestamp;
 use renown_core::units::{Micros, Whole};
@@ -16,7 +18,7 @@ use renown_pages::runs::{self, RunList};
 use renown_pages::sessions::{self, SessionList};
 use renown_pages::specs::{self, SpecList, SpecPage, SpecRow};
 use renown_pages::{Member, Section, Shell};
-use renown_view::runs::{Competition, RankedRun};
+use renown_view::runs::{Competition, RankedRun, TieBreak};
 use renown_view::sessions::MetricsSummary;
 use renown_view::{EvaluationView, GateView, RunView, ScoreView, SessionView};
 use serde_json::value::RawValue;
@@ -243,6 +245,7 @@ fn view(made: &Made) -> RunView<'_> {
             defaulted: &made.defaulted,
             warnings: &made.warnings,
             baseline: Some(made.baseline.shown()),
+            coverage: RunCoverage::of(&made.report, made.baseline, true),
             scored_at: at(10),
         },
         outcome: made.report.outcome,
@@ -254,6 +257,26 @@ fn view(made: &Made) -> RunView<'_> {
         branch: Some("feat/login"),
         pull_request: Some(&made.pull_request),
         attributes: Some(&made.attributes),
+    }
+}
+
+/// Returns the run as the first of a ranking. Its latency was not measured.
+fn ranked(made: &Made) -> RankedRun<'_> {
+    let score = view(made).score;
+    RankedRun {
+        rank: 1,
+        agent_id: &made.agent,
+        run_id: &made.id,
+        score: score.score,
+        tier: score.tier,
+        axes: score.axes,
+        ranked_score: score.score,
+        ranked_axes: Some(Axes { latency: 50, ..score.axes.unwrap() }),
+        defaulted: &made.defaulted,
+        tie_decided_by: None,
+        wall_ms: Some(10),
+        branch: Some("login/<b>"),
+        pull_request: Some("https://x.example/1"),
     }
 }
 
@@ -325,24 +348,28 @@ fn axes_that_were_not_measured_are_reported() {
 
 #[test]
 fn a_competition_names_its_winner_and_what_decides_a_tie() {
-    let (made, spec): (Made, SpecId) = (made(), "login".parse().unwrap());
+    let (mut made, spec): (Made, SpecId) = (made(), "login".parse().unwrap());
+    made.defaulted = vec!["latency".to_owned()];
     let agents: Vec<AgentId> = ["codex", "claude", "gemini"].map(|name| name.parse().unwrap()).to_vec();
-    let axes = view(&made).score.axes;
-    let ranked = |rank: usize, score: u8, wall_ms| RankedRun {
+    let attempt = |rank: usize, score: u8, wall_ms, tie_decided_by| RankedRun {
         rank,
         agent_id: agents.get(rank - 1).unwrap(),
-        run_id: &made.id,
-        score: Some(score),
-        tier: Tier::of(score),
-        axes,
+        ranked_score: Some(score),
         wall_ms,
-        branch: Some("login/<b>"),
-        pull_request: Some("https://x.example/1"),
+        tie_decided_by,
+        ..ranked(&made)
     };
+    let tie = Some(TieBreak::WallMs);
     let mut competition = Competition {
         spec_id: &spec,
         winner: Some(agents.first().unwrap()),
-        ranking: vec![ranked(1, 89, Some(10)), ranked(2, 80, Some(20)), ranked(3, 80, Some(30))],
+        baseline: Baseline::default().shown(),
+        baseline_source: BaselineSource::Contenders,
+        ranking: vec![
+            attempt(1, 89, Some(10), None),
+            attempt(2, 80, Some(20), tie),
+            attempt(3, 80, Some(30), tie),
+        ],
     };
     let render = |competition: &Competition<'_>| {
         specs::render_one(&shell(Section::Specs), &SpecPage { competition }).unwrap()
@@ -351,6 +378,16 @@ fn a_competition_names_its_winner_and_what_decides_a_tie() {
     contains(&html, "<h1>codex won, with 89 of 100.</h1>");
     contains(&html, "9 points ahead of claude. The winning branch is <code>login/&#60;b&#62;</code>.");
     assert_eq!(html.matches("tie, the wall time decides").count(), 2);
+    contains(&html, "<small>when accepted 44, Silver</small>");
+    contains(&html, "<span>50 <small>by default</small></span>");
+    contains(&html, "the latency of every attempt counts as 50.");
+    competition.baseline = Baseline::new(&[Whole::new(471_000).unwrap()]).shown();
+    contains(&render(&competition), "is compared with 7 min 51 s, the median of the agents&#39; shortest");
+    competition.baseline_source = BaselineSource::Workspace;
+    contains(
+        &render(&competition),
+        "the median of the 1 completed run in the workspace before the first attempt",
+    );
     competition.winner = None;
     let html = render(&competition);
     contains(&html, "No agent has completed this spec yet.");
@@ -367,7 +404,7 @@ fn the_list_of_specs_shows_contested_specs() {
         runs: 1200,
         agents,
         finished_at: at(0),
-        best: view(&made).score,
+        best: ranked(&made),
         outcome: "blocked",
     };
     let page = SpecList { specs: &[row(1), row(2)], ignored: &[], is_first: true, next: Some(&spec) };

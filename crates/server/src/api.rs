@@ -4,18 +4,19 @@ use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use renown_core::gates::Engine;
-use renown_core::ids::{AgentId, EvaluationId, OrgId, RunId};
+use renown_core::ids::{EvalRunId, EvaluationId, OrgId, RunId, ScheduleId};
 use renown_core::time::Timestamp;
 use renown_store::{
-    Clock, ClockError, EvaluationOutcome, NewEvaluation, NewEvaluationId, Ready, Retention, Store, StoreError,
+    Clock, ClockError, EvaluationOutcome, NewEvaluation, NewEvaluationId, ReadError, Ready, Retention, Store,
+    WriteError,
 };
 use renown_telemetry::prices::Prices;
 use uuid::Uuid;
 
 use crate::admission::Admission;
 use crate::auth::loopback::OtlpAuth;
-use crate::changes::{Changed, Changes};
-use crate::error::{Code, log_vanished};
+use crate::changes::Changes;
+use crate::error::{Code, log_refused};
 use crate::idempotency::InFlight;
 use crate::judging::Judging;
 use crate::keys::KeyRing;
@@ -86,14 +87,22 @@ pub(crate) struct NotReady {
 }
 
 impl NotReady {
-    fn of(error: &StoreError) -> Self {
+    fn of(error: &WriteError) -> Self {
         let (text, unavailable) = (error.to_string(), "the store cannot write now");
-        if let Some(clock) = error.clock() {
-            Self { cause: Some(text), answer: (Code::Clock, clock.to_string()) }
-        } else if log_vanished(error) {
-            Self { cause: None, answer: (Code::StoreUnavailable, format!("{unavailable}: {text}")) }
-        } else {
-            Self { cause: Some(text), answer: (Code::StoreUnavailable, unavailable.to_owned()) }
+        match error {
+            WriteError::Clock(clock) => Self { cause: Some(text), answer: (Code::Clock, clock.to_string()) },
+            WriteError::Refused(_) => {
+                log_refused(error);
+                Self { cause: None, answer: (Code::StoreUnavailable, format!("{unavailable}: {text}")) }
+            }
+            WriteError::Overloaded
+            | WriteError::NoOrganization(_)
+            | WriteError::Damaged(_)
+            | WriteError::Unavailable(_)
+            | WriteError::Unknown(_)
+            | WriteError::Bug(_) => {
+                Self { cause: Some(text), answer: (Code::StoreUnavailable, unavailable.to_owned()) }
+            }
         }
     }
 }
@@ -132,7 +141,7 @@ impl Api {
         store: Arc<dyn Store>,
         settings: ServerSettings,
         clock: Clock,
-    ) -> Result<Arc<Self>, StoreError> {
+    ) -> Result<Arc<Self>, ReadError> {
         let keys = KeyRing::new(&store.keys().await?);
         Ok(Arc::new(Self {
             store,
@@ -156,7 +165,7 @@ impl Api {
             demo: settings.pages.demo,
             attention_below: settings.pages.attention_below,
             otlp_ports: OnceLock::new(),
-            sequence: Sequence::new()?,
+            sequence: Sequence::new().map_err(|error| ReadError::Unavailable(error.into()))?,
             ready: tokio::sync::Mutex::new(None),
         }))
     }
@@ -186,8 +195,26 @@ impl Api {
 
     /// Creates the id of a run.
     pub(crate) fn run_id(&self) -> RunId {
-        let random = u128::from(self.sequence.next()) << 64 | u128::from(self.sequence.next());
-        RunId::made(self.millis(), random)
+        RunId::made(self.millis(), self.random())
+    }
+
+    /// Creates the id of an eval run.
+    pub(crate) fn eval_run_id(&self) -> EvalRunId {
+        EvalRunId::made(self.millis(), self.random())
+    }
+
+    /// Creates the id of a schedule.
+    pub(crate) fn schedule_id(&self) -> ScheduleId {
+        ScheduleId::made(self.millis(), self.random())
+    }
+
+    /// Creates the seed of a sample.
+    pub(crate) fn seed(&self) -> u64 {
+        self.sequence.next()
+    }
+
+    fn random(&self) -> u128 {
+        u128::from(self.sequence.next()) << 64 | u128::from(self.sequence.next())
     }
 
     /// Creates the id of a request, a UUIDv7.
@@ -199,21 +226,15 @@ impl Api {
     }
 
     /// Counts an evaluation from this process as if it had been ingested.
-    pub async fn count(&self, org: &OrgId, evaluation: NewEvaluation) -> Result<(), StoreError> {
-        let (agent, verdict) = (evaluation.agent.clone(), evaluation.passed);
+    pub async fn count(&self, org: &OrgId, evaluation: NewEvaluation) -> Result<(), WriteError> {
+        let verdict = evaluation.passed;
         let outcomes = self.store.append(org, vec![evaluation], None).await?.fresh().unwrap_or_default();
-        self.counted(org, &[verdict], &outcomes, [&agent]);
+        self.counted(&[verdict], &outcomes);
         Ok(())
     }
 
-    /// Updates the metrics after evaluations were counted, and publishes the changes of their agents.
-    pub(crate) fn counted<'a>(
-        &self,
-        org: &OrgId,
-        verdicts: &[bool],
-        outcomes: &[EvaluationOutcome],
-        agents: impl IntoIterator<Item = &'a AgentId>,
-    ) {
+    /// Updates the metrics after evaluations were counted, and makes the changes of their agents known.
+    pub(crate) fn counted(&self, verdicts: &[bool], outcomes: &[EvaluationOutcome]) {
         let counted = |passed| {
             let counted = |(outcome, verdict): &(&EvaluationOutcome, &bool)| {
                 matches!(outcome, EvaluationOutcome::Counted { .. }) && **verdict == passed
@@ -222,9 +243,7 @@ impl Api {
         };
         let (passed, failed) = (counted(true), counted(false));
         self.metrics.evaluations(passed, failed, outcomes.len() as u64 - passed - failed);
-        for agent in agents {
-            self.changes.publish(org, || Changed::Agent(agent.clone()));
-        }
+        self.changes.wake();
     }
 
     /// Checks whether the store can write now. Reuses the last result for [`READY_FOR`].

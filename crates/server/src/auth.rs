@@ -17,7 +17,7 @@ use hyper::header::AUTHORIZATION;
 use hyper::http::request::Parts;
 use hyper::{HeaderMap, Method, Request};
 use renown_core::ids::OrgId;
-use renown_store::{DEFAULT_ORG, KeyKind, StoreError};
+use renown_store::{DEFAULT_ORG, KeyKind, ReadError};
 
 use crate::api::Api;
 use crate::dispatch::{self, Arrival, Routes, Target};
@@ -100,7 +100,7 @@ pub(crate) fn telemetry(
         Err(error) if error.code() == Code::AuthMissing => {
             loopback::without_key(api.otlp_auth, arrival, &parts.uri, &parts.headers)
                 .map_err(|reason| ApiError::new(Code::AuthMissing, reason.to_string()))?;
-            let invalid = |_| StoreError::Bug("the default organization is not a valid name");
+            let invalid = |_| ReadError::Bug("the default organization is not a valid name");
             DEFAULT_ORG.parse().map_err(invalid)?
         }
         caller => caller?.org.clone(),

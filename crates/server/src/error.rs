@@ -9,7 +9,7 @@ use axum::response::{IntoResponse, Response};
 use hyper::StatusCode;
 use hyper::header::{HeaderValue, RETRY_AFTER, WWW_AUTHENTICATE};
 use renown_core::json::InputError;
-use renown_store::{ClockError, StoreError};
+use renown_store::{ClockError, ReadError, WriteError};
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -216,50 +216,53 @@ impl From<ClockError> for ApiError {
     }
 }
 
-/// Returns whether an error means that database files vanished. Logs the first such error only: every write fails from then on.
-pub(crate) fn log_vanished(error: &StoreError) -> bool {
+/// Logs that the store refuses writes. Only the first time: every write fails from then on.
+pub(crate) fn log_refused(error: &WriteError) {
     static LOGGED: std::sync::Once = std::sync::Once::new();
-    if error.is_vanished() {
-        LOGGED.call_once(|| tracing::error!(%error, "writes are refused from now on"));
-    }
-    error.is_vanished()
+    LOGGED.call_once(|| tracing::error!(%error, "writes are refused from now on"));
 }
 
-impl From<StoreError> for ApiError {
-    fn from(error: StoreError) -> Self {
-        if let Some(clock) = error.clock() {
-            return clock.into();
-        }
-        if log_vanished(&error) {
-            let error =
-                "the database files were moved or deleted, so writes are refused; GET /ready names the file";
-            return Self::new(Code::StoreUnavailable, error);
-        }
+/// The text of an error that may end by itself.
+const UNAVAILABLE: &str =
+    "the store is unavailable; a write may be sent again with the same evaluation_id or Idempotency-Key";
+
+/// The text of a write that may have been accepted.
+const UNKNOWN: &str = "the reply of the store was lost, so the write may have been accepted; send it again with the same evaluation_id or \
+                       Idempotency-Key";
+
+/// The text of a full queue.
+const PENDING: &str = "the store has too many pending requests; try again";
+
+impl From<ReadError> for ApiError {
+    fn from(error: ReadError) -> Self {
         match error {
-            StoreError::Overloaded => {
-                Self::new(Code::Overloaded, "the store has too many pending requests; try again")
-            }
-            StoreError::TooLong => {
+            ReadError::Clock(error) => error.into(),
+            ReadError::Overloaded => Self::new(Code::Overloaded, PENDING),
+            ReadError::TooLong => {
                 Self::new(Code::Overloaded, "query timed out; narrow the time range or lower `limit`")
             }
-            StoreError::NoOrganization(_) => Self::new(Code::NotFound, error.to_string()),
-            StoreError::Closed
-            | StoreError::InUse { .. }
-            | StoreError::Newer { .. }
-            | StoreError::Older { .. }
-            | StoreError::Missing(_)
-            | StoreError::Foreign(_)
-            | StoreError::Clock(_)
-            | StoreError::Damaged(_)
-            | StoreError::NoRandomness(_)
-            | StoreError::Bug(_)
-            | StoreError::Sqlite(_)
-            | StoreError::Io { .. }
-            | StoreError::GaveWay
-            | StoreError::Vanished(_)
-            | StoreError::RolledBack(_) => {
-                let text = "the store is unavailable; a write may be sent again with the same evaluation_id or Idempotency-Key";
-                Self::new(Code::StoreUnavailable, text).because(error)
+            ReadError::NoOrganization(_) => Self::new(Code::NotFound, error.to_string()),
+            ReadError::GaveWay | ReadError::Damaged(_) | ReadError::Unavailable(_) | ReadError::Bug(_) => {
+                Self::new(Code::StoreUnavailable, UNAVAILABLE).because(error)
+            }
+        }
+    }
+}
+
+impl From<WriteError> for ApiError {
+    fn from(error: WriteError) -> Self {
+        match error {
+            WriteError::Clock(error) => error.into(),
+            WriteError::Overloaded => Self::new(Code::Overloaded, PENDING),
+            WriteError::NoOrganization(_) => Self::new(Code::NotFound, error.to_string()),
+            WriteError::Refused(_) => {
+                log_refused(&error);
+                let error = "the database files were moved or deleted, so writes are refused; GET /ready names the file";
+                Self::new(Code::StoreUnavailable, error)
+            }
+            WriteError::Unknown(_) => Self::new(Code::StoreUnavailable, UNKNOWN).because(error),
+            WriteError::Damaged(_) | WriteError::Unavailable(_) | WriteError::Bug(_) => {
+                Self::new(Code::StoreUnavailable, UNAVAILABLE).because(error)
             }
         }
     }

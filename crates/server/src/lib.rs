@@ -25,7 +25,7 @@
 //! | `judging`, `admission` | bounds on work in progress |
 //! | `changes` | notices of changed scores, for streams and open pages |
 //! | [`keys`], `rate_limit` | the key ring and the rate limiter |
-//! | `work` | jobs beside requests: closing sessions, retention, the last use of keys |
+//! | `work` | jobs beside requests: closing sessions, retention, eval runs, schedules, the last use of keys |
 //! | `limits` | limits at the edge |
 //! | `prometheus` | metrics |
 //!

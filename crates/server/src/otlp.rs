@@ -53,7 +53,6 @@ use tokio::sync::Semaphore;
 
 use crate::api::Api;
 use crate::auth;
-use crate::changes::Changed;
 use crate::dispatch::{Arrival, Port};
 use crate::error::{ApiError, Code};
 use crate::idempotency::{self, Lookup};
@@ -261,7 +260,7 @@ async fn store(
         }
         Lookup::Fresh(guard) => {
             let accepted = api.store.add_records(&org, batch, guard.request_key()).await?;
-            api.changes.publish(&org, || Changed::Evidence);
+            api.changes.evidence(&org);
             accepted
         }
     };

@@ -15,6 +15,7 @@
 //! | [`keys`], [`settings`] | `/keys` and `/settings`, for administrators |
 //! | [`public`] | `/public/{slug}` and `/badge/{file}`, without a login |
 //! | [`sessions`], [`runs`], [`specs`], [`evaluations`] | the lists of evidence, and the pages of a session, a run and a spec |
+//! | [`evals`] | eval runs and schedules |
 //! | [`list_query`] | the query parameters of a list |
 //! | [`live`] | `/live`: notifies open pages of changes |
 //! | [`assets`] | the stylesheet, the script and the icon |
@@ -27,6 +28,7 @@
 mod agent;
 
 mod assets;
+mod evals;
 mod evaluations;
 mod form;
 mod keys;
@@ -58,7 +60,7 @@ use visits::Visit;
 type Methods = fn() -> MethodRouter<Arc<Api>>;
 
 /// All pages with their paths and handlers. A name in braces is any path segment.
-const PAGES: [(&str, Methods); 19] = [
+const PAGES: [(&str, Methods); 28] = [
     ("/", || get(overview::page)),
     ("/live", || get(live::stream)),
     ("/login", || get(login::page).post(login::with_key)),
@@ -78,6 +80,15 @@ const PAGES: [(&str, Methods); 19] = [
     ("/specs", || get(specs::list)),
     ("/specs/{spec_id}", || get(specs::page)),
     ("/evaluations", || get(evaluations::list)),
+    ("/eval-runs", || get(evals::list).post(evals::create)),
+    ("/eval-runs/{eval_run_id}", || get(evals::page)),
+    ("/eval-runs/{eval_run_id}/cancel", || post(evals::cancel)),
+    ("/eval-runs/{eval_run_id}/retry", || post(evals::retry)),
+    ("/schedules", || get(evals::schedules).post(evals::create_schedule)),
+    ("/schedules/{schedule_id}/pause", || post(evals::pause)),
+    ("/schedules/{schedule_id}/resume", || post(evals::resume)),
+    ("/schedules/{schedule_id}/trigger", || post(evals::trigger)),
+    ("/schedules/{schedule_id}/delete", || post(evals::delete)),
 ];
 
 /// Returns the paths of the pages.

@@ -16,7 +16,7 @@ use hyper::{Method, Uri};
 use renown_core::json::Found;
 use renown_core::spelling;
 use renown_core::time::Timestamp;
-use renown_store::{Position, TimeCursor};
+use renown_store::Cursor;
 use utoipa::openapi::path::{Operation, Parameter, ParameterIn};
 use utoipa::openapi::{OpenApi as Document, RefOr};
 
@@ -169,8 +169,13 @@ impl Query {
         time.map(Some).map_err(|_| refused(name, text, expected))
     }
 
+    /// Reads the cursor of a page.
+    pub(crate) fn cursor<C: Cursor>(&self) -> Result<Option<C>, ApiError> {
+        self.cursor_of(C::from_text)
+    }
+
     /// Reads the cursor of a page with the given parser.
-    pub(crate) fn cursor<T>(&self, read: impl FnOnce(&str) -> Option<T>) -> Result<Option<T>, ApiError> {
+    pub(crate) fn cursor_of<T>(&self, read: impl FnOnce(&str) -> Option<T>) -> Result<Option<T>, ApiError> {
         let Some(text) = self.text("cursor")? else { return Ok(None) };
         let cursor = read(text);
         cursor.map(Some).ok_or_else(|| refused("cursor", text, "the next_cursor of the previous page"))
@@ -180,20 +185,6 @@ impl Query {
 /// Builds the error for an invalid parameter.
 pub(crate) fn refused(name: &str, found: &str, expected: &str) -> ApiError {
     ApiError::invalid(format!("{name}: {}, expected {expected}", Found::quoted(found)))
-}
-
-/// Formats a position in time as a cursor.
-pub(crate) fn time_cursor_text(cursor: TimeCursor) -> String {
-    format!("{:x}.{:x}", cursor.at.nanos(), cursor.position.0)
-}
-
-/// Parses a cursor from [`time_cursor_text`].
-pub(crate) fn time_cursor(text: &str) -> Option<TimeCursor> {
-    let (at, seq) = text.split_once('.')?;
-    // Only the exact form that the server writes: no signs, no upper case.
-    let written = text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f' | b'.'));
-    let number = |text: &str| i64::from_str_radix(text, 16).ok().filter(|_| written);
-    Some(TimeCursor { at: Timestamp::from_nanos(number(at)?).ok()?, position: Position(number(seq)?) })
 }
 
 #[cfg(test)]
@@ -224,15 +215,5 @@ mod tests {
         }
         let long = refusal(&"x".repeat(60_000), &known).unwrap();
         assert!(long.len() < 300, "{long}");
-    }
-
-    #[test]
-    fn a_cursor_survives_a_round_trip() {
-        let at = Timestamp::from_millis(1_794_744_000_123).unwrap();
-        let cursor = TimeCursor { at, position: Position(77) };
-        assert_eq!(time_cursor(&time_cursor_text(cursor)), Some(cursor));
-        for refused in ["", "1", "1.1", "x.1", "18e8.", "+18e8a9c0b1d2c000.1", "18E8A9C0B1D2C000.1"] {
-            assert_eq!(time_cursor(refused), None, "{refused}");
-        }
     }
 }

@@ -2,6 +2,7 @@
 
 pub(crate) mod agents;
 pub(crate) mod docs;
+pub(crate) mod eval_runs;
 pub(crate) mod evaluate;
 pub(crate) mod events;
 pub(crate) mod identities;
@@ -13,6 +14,7 @@ pub(crate) mod overview;
 pub(crate) mod paths;
 pub(crate) mod reputation;
 pub(crate) mod runs;
+pub(crate) mod schedules;
 pub(crate) mod sessions;
 pub(crate) mod settings;
 pub(crate) mod standing;
@@ -96,6 +98,7 @@ pub(crate) enum ErrorReplies {
         (name = "reputation", description = "Agents and their reputation"),
         (name = "runs", description = "Scorecards of finished runs, and rankings of agents"),
         (name = "sessions", description = "Live sessions of agents, and the metrics of their traces"),
+        (name = "evals", description = "Session metrics over many sessions, on request or by a schedule"),
         (name = "identities", description = "Long-term reputation of identities"),
         (name = "keys", description = "API keys; these routes need a secret key"),
         (name = "operations", description = "Health, metrics and settings of the server"),
@@ -141,6 +144,17 @@ fn described() -> OpenApiRouter<Arc<Api>> {
         .routes(routes!(sessions::add_signals))
         .routes(routes!(sessions::metrics::of_session))
         .routes(routes!(sessions::metrics::list))
+        .routes(routes!(eval_runs::list, eval_runs::create))
+        .routes(routes!(eval_runs::run))
+        .routes(routes!(eval_runs::scores))
+        .routes(routes!(eval_runs::cancel))
+        .routes(routes!(eval_runs::retry))
+        .routes(routes!(schedules::list, schedules::create))
+        .routes(routes!(schedules::schedule, schedules::update, schedules::delete))
+        .routes(routes!(schedules::pause))
+        .routes(routes!(schedules::resume))
+        .routes(routes!(schedules::trigger))
+        .routes(routes!(schedules::runs))
         .routes(routes!(identities::add))
         .routes(routes!(identities::reputation))
         .routes(routes!(identities::events))

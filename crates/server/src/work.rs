@@ -2,9 +2,12 @@
 //!
 //! | job | does | how often |
 //! |---|---|---|
+//! | [`PublishChanges`] | publishes what has changed to streams and open pages | after each write, and once per second |
 //! | [`CloseSessions`] | closes the sessions that are over | once per second |
 //! | [`Retain`] | deletes erased and expired evidence | once per minute, and when an agent was erased |
 //! | [`NoteUsedKeys`] | stores when keys were last used | once per minute |
+//! | [`EvalRuns`] | evaluates some sessions of the oldest eval run | at once while there is one, else once per second |
+//! | [`Schedules`] | starts the eval runs whose time has come | once per second |
 //! | [`FoldMetrics`] | folds new measurements into the histograms of `/metrics` | every five seconds |
 //!
 //! A job does one small step at a time and says when it wants the next one. [`run`] does the rest for all of them: it waits, wakes a job
@@ -12,27 +15,34 @@
 //! store, so a job that is stopped loses nothing.
 
 mod close_sessions;
+mod eval_runs;
 mod fold_metrics;
 mod note_used_keys;
+mod publish_changes;
 mod retain;
+mod schedules;
 
 use std::future::Future;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use renown_core::backoff::Backoff;
-use renown_store::StoreError;
+use renown_store::WriteError;
 use tokio::sync::Notify;
 use tokio::task::JoinSet;
 use tracing::Instrument;
 
 use crate::api::Api;
-use crate::error::log_vanished;
+use crate::error::log_refused;
 use close_sessions::CloseSessions;
+use eval_runs::EvalRuns;
 use fold_metrics::FoldMetrics;
 use note_used_keys::NoteUsedKeys;
 pub(crate) use note_used_keys::note_used_keys;
+use publish_changes::PublishChanges;
 use retain::Retain;
+use schedules::Schedules;
+pub(crate) use schedules::start as start_scheduled;
 
 /// The pause after a failure needs no jitter: no other process runs the same job.
 const NO_JITTER: u32 = 1024;
@@ -43,7 +53,7 @@ trait Job: Send + Sync + 'static {
     const NAME: &'static str;
 
     /// Does one small step.
-    fn step(&self) -> impl Future<Output = Result<Next, StoreError>> + Send;
+    fn step(&self) -> impl Future<Output = Result<Next, WriteError>> + Send;
 }
 
 /// When a job wants its next step.
@@ -59,6 +69,7 @@ enum Next {
 #[derive(Default)]
 pub(crate) struct Wake {
     retain: Arc<Notify>,
+    eval_runs: Arc<Notify>,
 }
 
 impl Wake {
@@ -66,14 +77,22 @@ impl Wake {
     pub(crate) fn retain(&self) {
         self.retain.notify_one();
     }
+
+    /// Carries out new eval runs now.
+    pub(crate) fn eval_runs(&self) {
+        self.eval_runs.notify_one();
+    }
 }
 
 /// Starts all jobs. They stop when the set is dropped.
 pub(crate) fn start(api: &Arc<Api>) -> JoinSet<()> {
     let mut jobs = JoinSet::new();
     let never = || Arc::new(Notify::new());
+    jobs.spawn(run(PublishChanges(Arc::clone(api)), api.changes.waker(), measure(api)));
     jobs.spawn(run(CloseSessions(Arc::clone(api)), never(), measure(api)));
     jobs.spawn(run(Retain(Arc::clone(api)), Arc::clone(&api.wake.retain), measure(api)));
+    jobs.spawn(run(EvalRuns(Arc::clone(api)), Arc::clone(&api.wake.eval_runs), measure(api)));
+    jobs.spawn(run(Schedules(Arc::clone(api)), never(), measure(api)));
     jobs.spawn(run(NoteUsedKeys(Arc::clone(api)), never(), measure(api)));
     jobs.spawn(run(FoldMetrics(Arc::clone(api)), never(), measure(api)));
     jobs
@@ -105,7 +124,9 @@ async fn run<J: Job>(job: J, wake: Arc<Notify>, measure: impl Fn(&'static str, b
             }
             Err(error) => {
                 let pause = backoff.next(None, NO_JITTER);
-                if !log_vanished(&error) {
+                if let WriteError::Refused(_) = &error {
+                    log_refused(&error);
+                } else {
                     tracing::warn!(job = J::NAME, %error, ?pause, "a job failed; it runs again after the pause");
                 }
                 pause
@@ -125,13 +146,13 @@ mod tests {
     struct Scripted {
         started: tokio::time::Instant,
         steps: Arc<Mutex<Vec<u64>>>,
-        results: Mutex<std::vec::IntoIter<Result<Next, StoreError>>>,
+        results: Mutex<std::vec::IntoIter<Result<Next, WriteError>>>,
     }
 
     impl Job for Scripted {
         const NAME: &'static str = "scripted";
 
-        async fn step(&self) -> Result<Next, StoreError> {
+        async fn step(&self) -> Result<Next, WriteError> {
             self.steps.lock().unwrap().push(self.started.elapsed().as_secs());
             let result = self.results.lock().unwrap().next();
             match result {
@@ -142,7 +163,7 @@ mod tests {
     }
 
     /// Runs a job with these results, and once more. Returns in which second each step began, and how many failed.
-    async fn steps(results: Vec<Result<Next, StoreError>>, wake_after: Option<u64>) -> (Vec<u64>, usize) {
+    async fn steps(results: Vec<Result<Next, WriteError>>, wake_after: Option<u64>) -> (Vec<u64>, usize) {
         let (steps, wake, failed) = (Arc::default(), Arc::new(Notify::new()), Arc::new(Mutex::new(0)));
         let job = Scripted {
             started: tokio::time::Instant::now(),
@@ -182,7 +203,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn the_pause_grows_with_each_failure_in_a_row() {
-        let failed = || Err(StoreError::Overloaded);
+        let failed = || Err(WriteError::Overloaded);
         let results = vec![failed(), failed(), failed(), Ok(Next::Now), failed()];
         assert_eq!(steps(results, None).await, (vec![0, 1, 3, 7, 7, 8], 4));
     }

@@ -1,19 +1,17 @@
 //! Decisions of an organization: its settings, which agents are public, and which are erased.
 //!
-//! **Erasure** has two steps. [`AdminStore::erase`] hides the agent from every read at once: one transaction
+//! **Erasure** has two steps. [`Control::erase`](crate::Control::erase) hides the agent from every read at once: one transaction
 //! deletes its row and the row of its identity, and adds a tombstone that names what is left to delete.
-//! [`AdminStore::delete_some`] deletes that in small steps, so that no write waits long. Retention works in the
+//! [`Upkeep::delete_some`](crate::Upkeep::delete_some) deletes that in small steps, so that no write waits long. Retention works in the
 //! same steps. The owner of a store calls `delete_some` until nothing is left. A killed process loses nothing,
 //! because the tombstone is in the store.
 //!
 //! **Slugs** are unique over all organizations, because the address of a public page has no organization in it.
 
-use renown_core::ids::{AgentId, OrgId, Slug};
+use renown_core::ids::Slug;
 use renown_core::limits::REPUTATION_EVENT_DAYS_MAX;
 use renown_core::time::Timestamp;
 use serde::Serialize;
-
-use crate::Reply;
 
 /// The latency that counts for reputations: `gate`, the latency of the gates, or `agent`, the latency of the agent if it was sent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
@@ -58,15 +56,6 @@ pub struct PublicationChange {
     pub slug: Option<Slug>,
     /// A slug that is used if the agent becomes public and has none.
     pub spare: Option<Slug>,
-}
-
-impl PublicationChange {
-    /// Returns a publication with this change.
-    pub(crate) fn of(&self, known: &Publication) -> Publication {
-        let public = self.public.unwrap_or(known.public);
-        let slug = self.slug.clone().or_else(|| known.slug.clone());
-        Publication { public, slug: slug.or_else(|| self.spare.clone().filter(|_| public)) }
-    }
 }
 
 /// Whether an agent is public, and under which slug.
@@ -129,37 +118,4 @@ impl Default for Retention {
     fn default() -> Self {
         Self { events_days: u32::try_from(REPUTATION_EVENT_DAYS_MAX).ok(), ..Self::KEEP_ALL }
     }
-}
-
-/// Settings, publications and erasures of many organizations.
-pub trait AdminStore: Send + Sync + 'static {
-    /// Returns the settings of an organization; the default ones if it never changed them.
-    fn settings<'a>(&'a self, org: &OrgId) -> Reply<'a, OrgSettings>;
-
-    /// Replaces the settings of an organization. They apply to evaluations that are accepted afterwards.
-    fn set_settings<'a>(&'a self, org: &OrgId, settings: OrgSettings) -> Reply<'a, ()>;
-
-    /// Returns the publication of an agent, or `None` if the agent is unknown.
-    fn publication<'a>(&'a self, org: &OrgId, agent: &AgentId) -> Reply<'a, Option<Publication>>;
-
-    /// Returns the public agent with this slug, and its organization. An agent that has the slug but is not public
-    /// is not found.
-    fn public_agent<'a>(&'a self, slug: &Slug) -> Reply<'a, Option<(OrgId, AgentId)>>;
-
-    /// Changes the publication of an agent. Of two concurrent changes to one slug, one gets
-    /// [`Published::SlugTaken`].
-    fn publish<'a>(&'a self, org: &OrgId, agent: &AgentId, change: PublicationChange)
-    -> Reply<'a, Published>;
-
-    /// Erases an agent: no later read sees it or its evidence, and [`Self::delete_some`] deletes what is left of
-    /// it. Its ids may be used again at once. Returns `false` if neither the agent, nor its identity, nor a session
-    /// that names it is known.
-    fn erase<'a>(&'a self, org: &OrgId, agent: &AgentId) -> Reply<'a, bool>;
-
-    /// Returns the tombstones of an organization, the latest first.
-    fn tombstones<'a>(&'a self, org: &OrgId) -> Reply<'a, Vec<Tombstone>>;
-
-    /// Deletes a small part of what is to be deleted: first what erased agents left, then what is older than
-    /// `retention` allows. Returns whether to call it again.
-    fn delete_some(&self, retention: Retention) -> Reply<'_, bool>;
 }

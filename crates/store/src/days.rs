@@ -287,7 +287,7 @@ mod tests {
 
     fn input(position: i64, after_noon_ms: i64, score: u32) -> DayInput<'static> {
         DayInput {
-            position: Position(position),
+            position: Position::of(position),
             at: Timestamp::from_millis(NOON + after_noon_ms).unwrap(),
             passed: position % 3 != 0,
             latency: Micros::from_us(u32::try_from(position * 400).unwrap()).unwrap(),
@@ -315,9 +315,9 @@ mod tests {
         let counts = sums.counts;
         assert_eq!((counts.evaluations, counts.passed, counts.latency_us), (3, 1, 73_600));
         assert_eq!(counts.latencies, [0, 0, 0, 0, 0, 3, 0, 0, 0, 0, 0, 0]);
-        assert_eq!(sums.last, Last { at: input(0, 5, 0).at, position: Position(63), score: 650 });
+        assert_eq!(sums.last, Last { at: input(0, 5, 0).at, position: Position::of(63), score: 650 });
         assert_eq!((sums.score_min, sums.score_max), (650, 900));
-        assert_eq!((sums.first_position, sums.top_position), (Position(60), Position(63)));
+        assert_eq!((sums.first_position, sums.top_position), (Position::of(60), Position::of(63)));
         assert_eq!(sums.first_at, input(0, -5, 0).at);
         assert_eq!((sums.score_before, sums.change()), (Some(701), Some(-51)));
         assert_eq!(parts.gates, [("pii".into(), 2)].into(), "a gate counts once for each evaluation");

@@ -1,45 +1,34 @@
-//! The errors of a store, as far as a caller can distinguish them.
+//! The errors of a store. A caller sees one type per kind of operation, see [`OpenError`], [`ReadError`] and
+//! [`WriteError`]; inside, the engine on SQLite has one for all of them.
+
+mod open;
+mod read;
+mod write;
 
 use std::fmt;
-use std::path::PathBuf;
 
 use crate::clock::ClockError;
-use crate::holder::LockHolder;
 
-/// The reason why a call failed.
+pub use open::OpenError;
+pub use read::ReadError;
+pub use write::WriteError;
+
+/// The error of an engine, as the log shows it.
+pub type EngineCause = Box<dyn std::error::Error + Send + Sync>;
+
+/// The reason why an operation of the engine on SQLite failed.
 #[derive(Debug)]
-pub enum StoreError {
+pub(crate) enum StoreError {
     /// A queue is full, or another limit is reached. Nothing was changed; the caller may retry later.
     Overloaded,
     /// The read exceeded its time limit.
     TooLong,
-    /// The store has shut down, or the thread that should reply panicked.
+    /// The store has shut down, or the thread that should reply to a read panicked.
     Closed,
-    /// Another process holds the data directory.
-    InUse {
-        /// The directory.
-        dir: PathBuf,
-        /// The process that holds it.
-        holder: LockHolder,
-    },
-    /// The database was written by a newer release.
-    Newer {
-        /// The version that was found.
-        found: i64,
-        /// The newest version that is known here.
-        known: i64,
-    },
-    /// The database was written by an older release. Only opening it for writing upgrades it.
-    Older {
-        /// The version that was found.
-        found: i64,
-        /// The version that is known here.
-        known: i64,
-    },
-    /// No database is at this path.
-    Missing(PathBuf),
-    /// The file is not a database of Renown.
-    Foreign(PathBuf),
+    /// The thread that should reply to a write has ended: it is not known whether the write was accepted.
+    Unanswered,
+    /// The database cannot be opened.
+    Open(Box<OpenError>),
     /// The clock cannot be right, so nothing can be accepted.
     Clock(ClockError),
     /// No organization has this name.
@@ -84,12 +73,12 @@ impl StoreError {
     }
 
     /// Returns the error of the clock, if that is the cause.
-    pub fn clock(&self) -> Option<ClockError> {
+    pub(crate) fn clock(&self) -> Option<ClockError> {
         if let Self::Clock(error) = self.reason() { Some(*error) } else { None }
     }
 
     /// Returns whether the file does not contain what was written to it.
-    pub fn is_damage(&self) -> bool {
+    pub(crate) fn is_damage(&self) -> bool {
         match self {
             Self::Damaged(_) => true,
             Self::Sqlite(error) => error.sqlite_error_code() == Some(rusqlite::ErrorCode::DatabaseCorrupt),
@@ -97,11 +86,7 @@ impl StoreError {
             Self::Overloaded
             | Self::TooLong
             | Self::Closed
-            | Self::InUse { .. }
-            | Self::Newer { .. }
-            | Self::Older { .. }
-            | Self::Missing(_)
-            | Self::Foreign(_)
+            | Self::Unanswered
             | Self::Clock(_)
             | Self::NoOrganization(_)
             | Self::GaveWay
@@ -109,11 +94,12 @@ impl StoreError {
             | Self::NoRandomness(_)
             | Self::Bug(_)
             | Self::Io { .. } => false,
+            Self::Open(error) => error.is_damage(),
         }
     }
 
     /// Returns whether files of the open store were deleted, moved or replaced.
-    pub fn is_vanished(&self) -> bool {
+    pub(crate) fn is_vanished(&self) -> bool {
         matches!(self.reason(), Self::Vanished(_))
     }
 }
@@ -124,21 +110,12 @@ impl fmt::Display for StoreError {
             Self::Overloaded => f.write_str("overloaded: too many requests are waiting"),
             Self::TooLong => f.write_str("the read took too long"),
             Self::Closed => f.write_str("the store has shut down"),
-            Self::InUse { dir, holder } => {
-                write!(f, "the data directory {} is in use by {holder}", dir.display())
+            Self::Unanswered => {
+                f.write_str("the reply to the write was lost, so it may have been accepted or not")
             }
-            Self::Newer { found, known } => write!(
-                f,
-                "the database has schema version {found}, this release knows up to {known}: use a newer release"
-            ),
-            Self::Older { found, known } => write!(
-                f,
-                "the database has schema version {found}, this release reads {known}: `renown serve` upgrades it"
-            ),
-            Self::Missing(path) => write!(f, "there is no database at {}", path.display()),
-            Self::Foreign(path) => write!(f, "{} is not a database of Renown", path.display()),
+            Self::Open(error) => error.fmt(f),
             Self::Clock(error) => error.fmt(f),
-            Self::NoOrganization(name) => write!(f, "there is no organization \"{name}\""),
+            Self::NoOrganization(name) => no_organization(name, f),
             Self::Damaged(what) => write!(f, "the database is damaged: {what}"),
             Self::NoRandomness(source) => write!(f, "cannot get random bytes from the system: {source}"),
             Self::Bug(what) => write!(f, "internal error: {what}"),
@@ -157,6 +134,10 @@ impl fmt::Display for StoreError {
     }
 }
 
+fn no_organization(name: &str, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    write!(f, "there is no organization \"{name}\"")
+}
+
 impl std::error::Error for StoreError {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match self {
@@ -166,11 +147,7 @@ impl std::error::Error for StoreError {
             Self::Overloaded
             | Self::TooLong
             | Self::Closed
-            | Self::InUse { .. }
-            | Self::Newer { .. }
-            | Self::Older { .. }
-            | Self::Missing(_)
-            | Self::Foreign(_)
+            | Self::Unanswered
             | Self::Clock(_)
             | Self::NoOrganization(_)
             | Self::GaveWay
@@ -178,6 +155,7 @@ impl std::error::Error for StoreError {
             | Self::Bug(_)
             | Self::Damaged(_) => None,
             Self::NoRandomness(source) => Some(source),
+            Self::Open(error) => error.source(),
         }
     }
 }
@@ -185,6 +163,12 @@ impl std::error::Error for StoreError {
 impl From<ClockError> for StoreError {
     fn from(error: ClockError) -> Self {
         Self::Clock(error)
+    }
+}
+
+impl From<OpenError> for StoreError {
+    fn from(error: OpenError) -> Self {
+        Self::Open(Box::new(error))
     }
 }
 

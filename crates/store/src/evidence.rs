@@ -18,8 +18,28 @@ pub(crate) fn whole_millis(time: Timestamp) -> Timestamp {
 
 /// The place of evidence in the order of acceptance. What was accepted later has a greater position. Positions of
 /// different kinds of evidence, or of different organizations, must not be compared.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Position(pub i64);
+///
+/// Only a store makes and reads positions. Their text is a cursor of a page, see [`crate::cursors`]. An engine with several
+/// servers needs 128 bits: the time of acceptance, the server, and a counter. SQLite counts in 63 of them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Position(u128);
+
+impl Position {
+    /// Makes the position of a number, which is never negative.
+    pub(crate) fn of(number: i64) -> Self {
+        Self(u128::try_from(number).unwrap_or_default())
+    }
+
+    /// Returns its number.
+    pub(crate) fn number(self) -> i64 {
+        i64::try_from(self.0).unwrap_or(i64::MAX)
+    }
+
+    /// Returns all of its bits.
+    pub(crate) fn bits(self) -> u128 {
+        self.0
+    }
+}
 
 /// Random bytes that are stored with a piece of evidence, so that a later commitment to it (a hash) does not reveal
 /// what it contains.

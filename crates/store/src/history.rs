@@ -134,7 +134,7 @@ mod tests {
     fn points(steps: HistorySteps, evaluations: &[(i64, i64, u32)]) -> Vec<(i64, u32, u64)> {
         let mut points = PointBuilder::new(steps);
         for &(millis, position, score) in evaluations {
-            points.add_evaluation(at(millis), Position(position), score);
+            points.add_evaluation(at(millis), Position::of(position), score);
         }
         let shown = |point: Point| (point.at.millis() - at(0).millis(), point.score, point.evaluations);
         points.finish().into_iter().map(shown).collect()

@@ -1,13 +1,11 @@
 //! Reputation events of identities, and their sums.
 
-use renown_core::identity::{Event, Windows};
-use renown_core::ids::{AgentId, IdentityId, OrgId};
+use renown_core::identity::Event;
+use renown_core::ids::{AgentId, IdentityId};
 use renown_core::time::Timestamp;
 
-use crate::Reply;
 use crate::evidence::Position;
 use crate::query::TimeCursor;
-use crate::request_keys::{Accepted, RequestKey};
 
 /// A reputation event to count.
 #[derive(Clone, Debug)]
@@ -63,35 +61,4 @@ impl ReputationEvents {
         let next = events.last().filter(|_| more).map(cursor);
         Self { events, next }
     }
-}
-
-/// The reputation events of many organizations.
-pub trait IdentityStore: Send + Sync + 'static {
-    /// Counts events, all or none. An `event_id` counts once per organization: the first copy is kept, later ones
-    /// are duplicates. An id that belongs to the event of a session refuses the whole batch, see
-    /// [`Recorded::refused`].
-    fn add_reputation_events<'a>(
-        &'a self,
-        org: &OrgId,
-        events: Vec<NewReputationEvent>,
-        request_key: Option<RequestKey>,
-    ) -> Reply<'a, Accepted<Recorded>>;
-
-    /// Returns the sums of an identity's events over the spans that end at `as_of`; empty for an unknown identity.
-    /// Events after `as_of` do not count.
-    fn identity_windows<'a>(
-        &'a self,
-        org: &OrgId,
-        identity: IdentityId,
-        as_of: Timestamp,
-    ) -> Reply<'a, Windows>;
-
-    /// Returns a page of the events of an identity, the latest first.
-    fn reputation_events<'a>(
-        &'a self,
-        org: &OrgId,
-        identity: IdentityId,
-        after: Option<TimeCursor>,
-        limit: usize,
-    ) -> Reply<'a, ReputationEvents>;
 }

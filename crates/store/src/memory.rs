@@ -2,10 +2,13 @@
 //! durable, and every read scans the lists.
 
 mod admin;
+mod changes;
 mod days;
+mod eval_runs;
 mod identities;
 mod request_keys;
 mod runs;
+mod scan;
 mod sessions;
 
 use std::collections::HashMap;
@@ -15,10 +18,15 @@ use renown_core::ids::{AgentId, OrgId};
 use renown_core::reputation::{Tally, Window};
 use renown_core::time::Timestamp;
 
+use crate::DEFAULT_ORG;
 use crate::admin::{OrgSettings, Publication, Tombstone};
 use crate::clock::{AcceptanceClock, Clock, Ready};
+use crate::engines::{Reply, answer};
 use crate::error::StoreError;
-use crate::evidence::{EvaluationOutcome, NewEvaluation, Position, StoredEvaluation, whole_millis};
+use crate::evidence::{EvaluationOutcome, NewEvaluation, Position, Salt, StoredEvaluation, whole_millis};
+use crate::fold::agents::{self, AgentChange, Mention};
+use crate::fold::evaluations::{self, Acceptance, AgentSums, EvaluationChange};
+use crate::fold::keys;
 use crate::history::{HistorySteps, Point, PointBuilder};
 use crate::identities::ReputationEvent;
 use crate::keys::{ApiKey, KeyId, NewKey};
@@ -28,7 +36,7 @@ use crate::query::{
 use crate::request_keys::kept::Kept;
 use crate::request_keys::{Accepted, KnownRequest, RequestKey};
 use crate::runs::Run;
-use crate::{DEFAULT_ORG, Reply, Store};
+use crate::schedules::Schedule;
 
 /// A store in memory.
 pub struct Memory {
@@ -50,6 +58,8 @@ struct State {
     reputation_events: Vec<(OrgId, ReputationEvent)>,
     settings: HashMap<OrgId, OrgSettings>,
     publications: HashMap<(OrgId, AgentId), Publication>,
+    eval_runs: Vec<(OrgId, eval_runs::EvalEntry)>,
+    schedules: Vec<(OrgId, Schedule)>,
     tombstones: Vec<(OrgId, Tombstone)>,
     /// The last position that was used. A position is never used twice.
     positions: i64,
@@ -81,6 +91,29 @@ impl Memory {
         state.latest = Some(now);
         Ok((state, now))
     }
+
+    /// Writes to an organization.
+    fn write<'a, T: Send + 'a>(
+        &self,
+        org: &OrgId,
+        write: impl FnOnce(&mut State, Timestamp) -> Result<T, StoreError>,
+    ) -> Reply<'a, T> {
+        answer(self.begin_write().and_then(|(mut state, now)| {
+            state.check_org(org)?;
+            write(&mut state, now)
+        }))
+    }
+
+    /// Writes to an organization, unless the request key is known. The write returns its outcome, and what to keep of
+    /// it if it was not refused.
+    fn write_once<'a, T: Send + 'a>(
+        &self,
+        org: &OrgId,
+        request_key: Option<RequestKey>,
+        write: impl FnOnce(&mut State, Timestamp) -> Result<(T, Option<Kept>), StoreError>,
+    ) -> Reply<'a, Accepted<T>> {
+        self.write(org, |state, now| state.once(request_key, now, |state| write(state, now)))
+    }
 }
 
 impl State {
@@ -103,52 +136,53 @@ impl State {
         self.evaluations_of(org, agent).map(StoredEvaluation::sample).collect()
     }
 
-    fn count(&mut self, org: &OrgId, new: &NewEvaluation, now: Timestamp) -> EvaluationOutcome {
-        let tally = self.window(org, &new.agent).tally();
-        let first =
-            self.evaluations.iter().find(|(o, evaluation)| o == org && evaluation.id == *new.id.get());
-        if let Some((_, first)) = first {
-            return EvaluationOutcome::Repeated { first: Box::new(first.clone()), tally };
-        }
-        self.touch_agent(org, &new.agent, now);
+    fn count(
+        &mut self,
+        org: &OrgId,
+        new: &NewEvaluation,
+        now: Timestamp,
+    ) -> Result<EvaluationOutcome, StoreError> {
+        let mut of_org = self.evaluations.iter().filter(|(o, _)| o == org).map(|(_, evaluation)| evaluation);
+        let first = of_org.find(|evaluation| evaluation.id == *new.id.get()).cloned();
+        let window = self.window(org, &new.agent);
+        let last = self.evaluations_of(org, &new.agent).next_back().map(|evaluation| evaluation.position);
+        let sums = AgentSums::new(window.tally(), last, Some(&window));
         let source = self.settings.get(org).copied().unwrap_or_default().latency_source;
-        let evaluation = new.sample(source);
-        let mut window = self.window(org, &new.agent);
-        window.push(evaluation);
-        let tally = window.tally();
-        let (created_at, position) = (new.timestamp.unwrap_or(now), self.next_position());
-        self.evaluations.push((
-            org.clone(),
-            StoredEvaluation {
-                position,
-                id: new.id.get().clone(),
-                agent: new.agent.clone(),
-                tool: new.tool.clone(),
-                passed: new.passed,
-                gate_latency: new.gate_latency,
-                agent_latency: new.agent_latency,
-                latency: evaluation.latency,
-                gates: new.gates.to_string(),
-                standing: tally.standing(),
-                created_at: whole_millis(created_at),
-                accepted_at: now,
-                salt: Default::default(),
-            },
-        ));
-        EvaluationOutcome::Counted { tally }
+        let (known, position) =
+            (self.knows(org, &new.agent).then_some(sums), Position::of(self.positions + 1));
+        match evaluations::evaluate(first, known, new, position, Acceptance { at: now, source })? {
+            EvaluationChange::Counted(counted) => {
+                self.change_agent(org, &new.agent, counted.agent, now);
+                self.positions = position.number();
+                self.evaluations.push((org.clone(), counted.stored(Salt::default())));
+                Ok(counted.outcome())
+            }
+            EvaluationChange::Repeated(outcome) => Ok(outcome),
+        }
     }
 
     fn next_position(&mut self) -> Position {
         self.positions += 1;
-        Position(self.positions)
+        Position::of(self.positions)
     }
 
-    fn add_agent(&mut self, org: &OrgId, agent: &AgentId, now: Timestamp) -> bool {
-        let new = !self.agents.iter().any(|(o, known, _)| o == org && known == agent);
-        if new {
-            self.agents.push((org.clone(), agent.clone(), now));
+    fn knows(&self, org: &OrgId, agent: &AgentId) -> bool {
+        self.agents.iter().any(|(o, known, _)| o == org && known == agent)
+    }
+
+    fn change_agent(&mut self, org: &OrgId, agent: &AgentId, change: AgentChange, now: Timestamp) {
+        match change {
+            AgentChange::Added => self.agents.push((org.clone(), agent.clone(), now)),
+            AgentChange::Seen => _ = self.seen.insert((org.clone(), agent.clone()), now),
+            AgentChange::Unchanged => {}
         }
-        new
+    }
+
+    /// Carries out what it means that an agent is named.
+    fn name_agent(&mut self, org: &OrgId, agent: &AgentId, mention: Mention, now: Timestamp) -> AgentChange {
+        let change = agents::named(self.knows(org, agent), mention);
+        self.change_agent(org, agent, change, now);
+        change
     }
 
     fn summaries(&self, org: &OrgId) -> Vec<AgentSummary> {
@@ -161,68 +195,50 @@ impl State {
         };
         of_org.map(summary).collect()
     }
-
-    /// Saves when an agent was last seen. Adds the agent if it is new.
-    fn touch_agent(&mut self, org: &OrgId, agent: &AgentId, now: Timestamp) {
-        self.add_agent(org, agent, now);
-        self.seen.insert((org.clone(), agent.clone()), now);
-    }
 }
 
-fn answer<'a, T: Send + 'a>(result: Result<T, StoreError>) -> Reply<'a, T> {
-    Box::pin(std::future::ready(result))
-}
-
-impl Store for Memory {
-    fn append<'a>(
+impl Memory {
+    pub(crate) fn append<'a>(
         &'a self,
         org: &OrgId,
         evaluations: Vec<NewEvaluation>,
         request_key: Option<RequestKey>,
     ) -> Reply<'a, Accepted<Vec<EvaluationOutcome>>> {
-        let (mut state, now) = match self.begin_write() {
-            Ok(begin_write) => begin_write,
-            Err(error) => return answer(Err(error)),
-        };
-        answer(state.check_org(org).and_then(|()| {
-            state.once(request_key, now, |state| {
-                let outcomes: Vec<EvaluationOutcome> =
-                    evaluations.iter().map(|new| state.count(org, new, now)).collect();
-                let kept = Kept::evaluations(&evaluations, &outcomes, Some(Position(state.positions)));
-                Ok((outcomes, Some(kept)))
-            })
-        }))
+        self.write_once(org, request_key, |state, now| {
+            let outcomes: Vec<EvaluationOutcome> =
+                evaluations.iter().map(|new| state.count(org, new, now)).collect::<Result<_, _>>()?;
+            let kept = Kept::evaluations(&evaluations, &outcomes, Some(Position::of(state.positions)));
+            Ok((outcomes, Some(kept)))
+        })
     }
 
-    fn add_agent<'a>(
+    pub(crate) fn add_agent<'a>(
         &'a self,
         org: &OrgId,
         agent: AgentId,
         request_key: Option<RequestKey>,
     ) -> Reply<'a, Accepted<bool>> {
-        let (mut state, now) = match self.begin_write() {
-            Ok(begin_write) => begin_write,
-            Err(error) => return answer(Err(error)),
-        };
-        answer(state.check_org(org).and_then(|()| {
-            state.once(request_key, now, |state| {
-                let new = state.add_agent(org, &agent, now);
-                Ok((new, Some(Kept::agent(agent, new))))
-            })
-        }))
+        self.write_once(org, request_key, |state, now| {
+            let new = state.name_agent(org, &agent, Mention::Name, now) == AgentChange::Added;
+            Ok((new, Some(Kept::agent(agent, new))))
+        })
     }
 
-    fn tally<'a>(&'a self, org: &OrgId, agent: &AgentId) -> Reply<'a, Tally> {
+    pub(crate) fn tally<'a>(&'a self, org: &OrgId, agent: &AgentId) -> Reply<'a, Tally> {
         let state = self.state();
         answer(state.check_org(org).map(|()| state.window(org, agent).tally()))
     }
 
-    fn window<'a>(&'a self, org: &OrgId, agent: &AgentId) -> Reply<'a, Window> {
+    pub(crate) fn window<'a>(&'a self, org: &OrgId, agent: &AgentId) -> Reply<'a, Window> {
         let state = self.state();
         answer(state.check_org(org).map(|()| state.window(org, agent)))
     }
 
-    fn evaluations<'a>(&'a self, org: &OrgId, query: EvaluationQuery) -> Reply<'a, EvaluationPage> {
+    pub(crate) fn evaluations<'a>(
+        &'a self,
+        org: &OrgId,
+        query: EvaluationQuery,
+    ) -> Reply<'a, EvaluationPage> {
         let state = self.state();
         answer(state.check_org(org).map(|()| {
             let mut page = EvaluationPageBuilder::new(query);
@@ -232,7 +248,12 @@ impl Store for Memory {
         }))
     }
 
-    fn history<'a>(&'a self, org: &OrgId, agent: &AgentId, steps: HistorySteps) -> Reply<'a, Vec<Point>> {
+    pub(crate) fn history<'a>(
+        &'a self,
+        org: &OrgId,
+        agent: &AgentId,
+        steps: HistorySteps,
+    ) -> Reply<'a, Vec<Point>> {
         let state = self.state();
         answer(state.check_org(org).map(|()| {
             let mut points = PointBuilder::new(steps);
@@ -243,7 +264,7 @@ impl Store for Memory {
         }))
     }
 
-    fn earliest<'a>(&'a self, org: &OrgId, agent: &AgentId) -> Reply<'a, Option<Timestamp>> {
+    pub(crate) fn earliest<'a>(&'a self, org: &OrgId, agent: &AgentId) -> Reply<'a, Option<Timestamp>> {
         let state = self.state();
         answer(
             state
@@ -252,12 +273,12 @@ impl Store for Memory {
         )
     }
 
-    fn agents<'a>(&'a self, org: &OrgId, query: AgentQuery) -> Reply<'a, Agents> {
+    pub(crate) fn agents<'a>(&'a self, org: &OrgId, query: AgentQuery) -> Reply<'a, Agents> {
         let state = self.state();
         answer(state.check_org(org).map(|()| Agents::page(state.summaries(org), &query)))
     }
 
-    fn agent<'a>(&'a self, org: &OrgId, agent: &AgentId) -> Reply<'a, Option<AgentSummary>> {
+    pub(crate) fn agent<'a>(&'a self, org: &OrgId, agent: &AgentId) -> Reply<'a, Option<AgentSummary>> {
         let state = self.state();
         answer(
             state
@@ -266,56 +287,50 @@ impl Store for Memory {
         )
     }
 
-    fn known_request(&self, request_key: RequestKey) -> Reply<'_, Option<KnownRequest>> {
+    pub(crate) fn known_request(&self, request_key: RequestKey) -> Reply<'_, Option<KnownRequest>> {
         answer((self.clock)().map_err(Into::into).and_then(|now| self.state().known(&request_key, now)))
     }
 
-    fn create_key(&self, key: NewKey, request_key: Option<RequestKey>) -> Reply<'_, Accepted<ApiKey>> {
-        let (mut state, now) = match self.begin_write() {
-            Ok(begin_write) => begin_write,
-            Err(error) => return answer(Err(error)),
-        };
-        answer(state.once(request_key, now, |state| {
-            if !state.orgs.contains(&key.org) {
-                state.orgs.push(key.org.clone());
-            }
-            let kept = Kept::api_key(key.id);
-            let key = ApiKey { key, created_at: now, last_used_at: None, revoked_at: None };
-            state.keys.push(key.clone());
-            Ok((key, Some(kept)))
+    pub(crate) fn create_key(
+        &self,
+        key: NewKey,
+        request_key: Option<RequestKey>,
+    ) -> Reply<'_, Accepted<ApiKey>> {
+        answer(self.begin_write().and_then(|(mut state, now)| {
+            state.once(request_key, now, |state| {
+                if !state.orgs.contains(&key.org) {
+                    state.orgs.push(key.org.clone());
+                }
+                let (key, kept) = keys::create(key, now);
+                state.keys.push(key.clone());
+                Ok((key, Some(kept)))
+            })
         }))
     }
 
-    fn keys(&self) -> Reply<'_, Vec<ApiKey>> {
+    pub(crate) fn keys(&self) -> Reply<'_, Vec<ApiKey>> {
         let mut keys = self.state().keys.clone();
         keys.sort_by_key(|key| (key.created_at, key.key.id));
         answer(Ok(keys))
     }
 
-    fn revoke_key<'a>(&'a self, org: &OrgId, id: KeyId) -> Reply<'a, bool> {
-        let (mut state, now) = match self.begin_write() {
-            Ok(begin_write) => begin_write,
-            Err(error) => return answer(Err(error)),
-        };
-        let checked = state.check_org(org);
-        let found = state.keys.iter_mut().find(|key| key.key.id == id && key.key.org == *org);
-        let revoked = found.map(|key| key.revoked_at = key.revoked_at.or(Some(now))).is_some();
-        answer(checked.map(|()| revoked))
+    pub(crate) fn revoke_key<'a>(&'a self, org: &OrgId, id: KeyId) -> Reply<'a, bool> {
+        self.write(org, |state, now| {
+            let found = state.keys.iter_mut().find(|key| key.key.id == id && key.key.org == *org);
+            Ok(found.map(|key| key.revoked_at = Some(keys::revoke(key.revoked_at, now))).is_some())
+        })
     }
 
-    fn touch_keys(&self, used: Vec<(KeyId, Timestamp)>) -> Reply<'_, ()> {
-        let (mut state, _) = match self.begin_write() {
-            Ok(begin_write) => begin_write,
-            Err(error) => return answer(Err(error)),
-        };
-        for (id, at) in used {
-            let at = whole_millis(at);
-            state.keys.iter_mut().filter(|key| key.key.id == id).for_each(|key| key.last_used_at = Some(at));
-        }
-        answer(Ok(()))
+    pub(crate) fn touch_keys(&self, used: Vec<(KeyId, Timestamp)>) -> Reply<'_, ()> {
+        answer(self.begin_write().map(|(mut state, _)| {
+            for (id, at) in used {
+                let of_id = state.keys.iter_mut().filter(|key| key.key.id == id);
+                of_id.for_each(|key| key.last_used_at = Some(keys::used(at)));
+            }
+        }))
     }
 
-    fn ready(&self) -> Reply<'_, Ready> {
+    pub(crate) fn ready(&self) -> Reply<'_, Ready> {
         answer(self.begin_write().map(|(state, _)| Ready::of(&state.acceptance_clock, state.latest)))
     }
 }

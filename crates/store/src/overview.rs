@@ -11,11 +11,12 @@
 use std::collections::BTreeMap;
 
 use renown_core::identity::Windows;
-use renown_core::ids::{AgentId, OrgId};
+use renown_core::ids::AgentId;
 use renown_core::scorecard::Tier;
-use renown_core::time::{Day, Timestamp};
+use renown_core::time::Day;
+use renown_core::units::NanoUsd;
+use renown_telemetry::ledger::Session;
 
-use crate::Reply;
 use crate::days::{DayCounts, DayParts, DaySums};
 use crate::sessions::StoredSession;
 
@@ -132,6 +133,16 @@ pub struct Activity {
 }
 
 impl Activity {
+    /// One run.
+    pub(crate) const RUN: Self = Self { sessions: 0, cost_nano: 0, runs: 1 };
+
+    /// Returns the activity of one session.
+    pub(crate) fn of_session(session: &StoredSession) -> Self {
+        let cost = session.ledger.as_ref().and_then(Session::cost).map(NanoUsd::nano).unwrap_or_default();
+        let cost_nano = u64::try_from(cost).unwrap_or(u64::MAX).min(SESSION_COST_NANO_MAX);
+        Self { sessions: 1, cost_nano, runs: 0 }
+    }
+
     /// Adds the activity of another day.
     pub fn add(&mut self, other: &Self) {
         self.sessions += other.sessions;
@@ -166,31 +177,4 @@ pub struct AgentEvidence {
     pub tier: Option<Tier>,
     /// The sums of its identity's events; `None` without an event.
     pub identity: Option<Windows>,
-}
-
-/// What lists and pages show. Writes prepare it, so that no read goes through all evaluations of an agent.
-pub trait PageStore: Send + Sync + 'static {
-    /// Returns the days of an agent from `from` to `to`, both included, and what failed on them; empty for an
-    /// unknown agent. Days are kept when retention deletes their evaluations.
-    fn agent_days<'a>(&'a self, org: &OrgId, agent: &AgentId, from: Day, to: Day) -> Reply<'a, AgentDays>;
-
-    /// Returns the days of several agents from `from` to `to`, both included, in the order of `agents`.
-    fn days_of_agents<'a>(
-        &'a self,
-        org: &OrgId,
-        agents: Vec<AgentId>,
-        from: Day,
-        to: Day,
-    ) -> Reply<'a, Vec<BTreeMap<Day, DaySums>>>;
-
-    /// Returns the other evidence of several agents, in the order of `agents`. Identities are summed as of `as_of`.
-    fn evidence_of_agents<'a>(
-        &'a self,
-        org: &OrgId,
-        agents: Vec<AgentId>,
-        as_of: Timestamp,
-    ) -> Reply<'a, Vec<AgentEvidence>>;
-
-    /// Returns the overview of an organization for a day (UTC).
-    fn overview<'a>(&'a self, org: &OrgId, day: Day) -> Reply<'a, OrgOverview>;
 }

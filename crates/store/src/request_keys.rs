@@ -27,7 +27,7 @@ pub(crate) mod kept;
 use renown_core::ids::{AgentId, OrgId};
 use renown_core::reputation::ReputationSummary;
 
-use crate::evidence::StoredEvaluation;
+use crate::evidence::{Position, StoredEvaluation};
 use crate::identities::Recorded;
 use crate::keys::KeyId;
 use crate::runs::Run;
@@ -111,6 +111,10 @@ pub enum Receipt {
     Signals,
     /// An API key was created. The key itself is not stored.
     ApiKey(KeyId),
+    /// The eval run at this position was created.
+    EvalRun(Position),
+    /// The schedule at this position was created.
+    Schedule(Position),
 }
 
 /// What is kept of a batch of evaluations.

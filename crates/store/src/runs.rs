@@ -10,16 +10,14 @@
 
 use std::panic::catch_unwind;
 
-use renown_core::ids::{AgentId, OrgId, RunId, SpecId, Workspace};
+use renown_core::ids::{AgentId, RunId, SpecId, Workspace};
 use renown_core::scorecard::{
-    Axes, BASELINE_RUNS, Baseline, Contender, Report, Scorecard, Submission, Tier, ranking,
+    Axes, BASELINE_RUNS, Baseline, CommonBaseline, Contender, Report, Scorecard, Submission, Tier, ranking,
 };
 use renown_core::time::Timestamp;
 use renown_core::units::Whole;
 
-use crate::Reply;
 use crate::evidence::Position;
-use crate::request_keys::{Accepted, RequestKey};
 
 /// A run to score.
 #[derive(Clone, Debug)]
@@ -148,18 +146,6 @@ impl Run {
         use renown_core::scorecard::RunOutcome;
         self.report.wall_ms.filter(|_| self.report.outcome == RunOutcome::Completed)
     }
-
-    /// Returns whether the other run can be in the baseline of this one: it ended earlier, or at the same time and
-    /// was accepted earlier.
-    pub(crate) fn is_after(&self, other: &Self) -> bool {
-        (other.finished_at, other.position) < (self.finished_at, self.position)
-    }
-
-    fn contender(&self) -> Contender {
-        let scored =
-            self.scored.as_ref().map(|scored| (scored.score, scored.axes.completion, scored.axes.error_rate));
-        Contender::new(scored, self.report.wall_ms, self.finished_at, self.position.0)
-    }
 }
 
 /// Returns the baseline of these wall times, the latest finished first. Only the first [`BASELINE_RUNS`] count.
@@ -169,9 +155,40 @@ pub(crate) fn baseline(latest_first: impl IntoIterator<Item = Whole>) -> Baselin
     Baseline::new(&wall_ms)
 }
 
-/// Returns the best run of each agent, the best first.
-pub(crate) fn ranked(runs: impl IntoIterator<Item = Run>) -> Vec<Run> {
-    ranking(runs, |run| &run.agent, Run::contender)
+/// An attempt at a spec, scored against the common baseline of the competition.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RankedAttempt {
+    /// The run, with the score that it got when it was accepted.
+    pub run: Run,
+    /// Its score against the common baseline. `None` if the run has no score.
+    pub scored: Option<RunScore>,
+}
+
+impl RankedAttempt {
+    fn of(run: Run, baseline: Baseline) -> Self {
+        let scored = run.scored.as_ref().and_then(|_| RunScore::of(run.report, baseline));
+        Self { run, scored }
+    }
+
+    fn contender(&self) -> Contender {
+        let scored =
+            self.scored.as_ref().map(|scored| (scored.score, scored.axes.completion, scored.axes.error_rate));
+        Contender::new(scored, self.run.report.wall_ms, self.run.finished_at, self.run.position.bits())
+    }
+}
+
+/// The ranking of the agents that attempted a spec.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SpecRanking {
+    /// The baseline that every attempt is compared with.
+    pub common: CommonBaseline,
+    /// The best attempt of each agent, the best first.
+    pub attempts: Vec<RankedAttempt>,
+}
+
+/// Returns the best attempt of each agent, the best first.
+fn best_attempts(attempts: Vec<RankedAttempt>) -> Vec<RankedAttempt> {
+    ranking(attempts, |attempt| &attempt.run.agent, RankedAttempt::contender)
 }
 
 /// Selects runs, the last accepted first.
@@ -244,14 +261,15 @@ pub struct SpecSummary {
     /// When the last attempt ended.
     pub finished_at: Timestamp,
     /// The best attempt: the first of its competition.
-    pub best: Run,
+    pub best: RankedAttempt,
 }
 
 /// Collects the attempts at a spec. It keeps only the best attempt of each agent in memory.
 pub(crate) struct SpecSums {
+    common: CommonBaseline,
     runs: u64,
     finished_at: Timestamp,
-    kept: Vec<Run>,
+    kept: Vec<RankedAttempt>,
     kept_max: usize,
 }
 
@@ -259,29 +277,30 @@ impl SpecSums {
     /// Number of runs to keep before all but the best are dropped.
     const KEPT_MIN: usize = 1024;
 
-    pub(crate) fn new() -> Self {
-        Self { runs: 0, finished_at: Timestamp::MIN, kept: Vec::new(), kept_max: Self::KEPT_MIN }
+    pub(crate) fn new(common: CommonBaseline) -> Self {
+        let kept = Vec::new();
+        Self { common, runs: 0, finished_at: Timestamp::MIN, kept, kept_max: Self::KEPT_MIN }
     }
 
     pub(crate) fn add(&mut self, run: Run) {
         self.runs += 1;
         self.finished_at = self.finished_at.max(run.finished_at);
-        self.kept.push(run);
+        self.kept.push(RankedAttempt::of(run, self.common.baseline));
         if self.kept.len() >= self.kept_max {
-            self.kept = ranked(std::mem::take(&mut self.kept));
+            self.kept = best_attempts(std::mem::take(&mut self.kept));
             self.kept_max = Self::KEPT_MIN.max(2 * self.kept.len());
         }
     }
 
-    /// Returns the best attempt of each agent, the best first.
-    pub(crate) fn ranked(self) -> Vec<Run> {
-        ranked(self.kept)
+    /// Returns the ranking of the agents.
+    pub(crate) fn ranked(self) -> SpecRanking {
+        SpecRanking { common: self.common, attempts: best_attempts(self.kept) }
     }
 
     /// Returns the summary of the attempts; `None` without any.
     pub(crate) fn summary(self, spec: SpecId) -> Option<SpecSummary> {
         let (runs, finished_at) = (self.runs, self.finished_at);
-        let ranked = self.ranked();
+        let ranked = self.ranked().attempts;
         let agents = ranked.len() as u64;
         ranked.into_iter().next().map(|best| SpecSummary { spec, runs, agents, finished_at, best })
     }
@@ -294,30 +313,4 @@ pub struct Specs {
     pub specs: Vec<SpecSummary>,
     /// The id after which the next page begins, if there is one.
     pub next: Option<SpecId>,
-}
-
-/// The runs of many organizations.
-pub trait RunStore: Send + Sync + 'static {
-    /// Scores a run against the latest completed runs of its workspace and stores it. No other run is accepted
-    /// between reading that baseline and storing the run. If the `run_id` is known, nothing changes, see
-    /// [`Submitted`].
-    fn add_run<'a>(
-        &'a self,
-        org: &OrgId,
-        run: NewRun,
-        request_key: Option<RequestKey>,
-    ) -> Reply<'a, Accepted<Submitted>>;
-
-    /// Returns a run, or `None` if it is unknown.
-    fn run<'a>(&'a self, org: &OrgId, id: &RunId) -> Reply<'a, Option<Run>>;
-
-    /// Returns a page of runs, the last accepted first.
-    fn runs<'a>(&'a self, org: &OrgId, query: RunQuery) -> Reply<'a, Runs>;
-
-    /// Returns the best attempt of each agent at a spec, the best first.
-    fn competition<'a>(&'a self, org: &OrgId, spec: &SpecId) -> Reply<'a, Vec<Run>>;
-
-    /// Returns the specs that have a run, sorted by id, after `after`. It costs as much as the competitions of all
-    /// specs of the page.
-    fn specs<'a>(&'a self, org: &OrgId, after: Option<SpecId>, limit: usize) -> Reply<'a, Specs>;
 }

@@ -5,15 +5,10 @@
 //!                                               over after a while    ──►  a reputation event of its agent
 //! ```
 //!
-//! **When it is over.** A session is over when its last event is 30 minutes old by the event's own time, and
-//! nothing of it arrived for 5 seconds. An event without a time, or with a time in the future, counts by its time
-//! of arrival. A record that arrives later opens the session again. When the session is over again, its new
-//! reputation event replaces the old one.
-//!
-//! **When it began.** A session begins with its first event. If that is in the future, it begins when its first
-//! record arrived, so that it is not listed before all others for years.
-//!
-//! **Its agent** is the one that its records name; if they name none, the one that was last sent with signals.
+//! **When it is over**, when it began, and which agent it has: see [`crate::fold::sessions`]. A session is over when
+//! its last event is 30 minutes old by the event's own time, and nothing of it arrived for 5 seconds. An event without
+//! a time, or with a time in the future, counts by its time of arrival. A record that arrives later opens the session
+//! again. When the session is over again, its new reputation event replaces the old one.
 //!
 //! **Its traces** are those that were sent, and those between the prompts of the scored records
 //! (`renown_telemetry::derived`). If a trace is both, each sent signal wins. Lists show a [`SessionSummary`] of the
@@ -22,62 +17,20 @@
 mod records;
 mod summary;
 
-use renown_core::identity::{Event, bridge, identity_of};
-use renown_core::ids::{AgentId, IdError, OrgId, SessionId};
+use renown_core::ids::{AgentId, OrgId, SessionId};
 use renown_core::session_metrics::{Signals, Source, Trace};
 use renown_core::time::Timestamp;
-use renown_telemetry::account::Account;
-use renown_telemetry::facts::{Batch, RecordOrigin, UNKNOWN_AGENT_ID};
 use renown_telemetry::ledger::Session;
 
-use crate::Reply;
 use crate::evidence::Position;
+pub(crate) use crate::fold::sessions::session_event;
 use crate::query::TimeCursor;
-use crate::request_keys::{Accepted, RequestKey};
 pub(crate) use records::key_of;
 pub use records::{RecordCursor, SessionRecord, SessionRecords};
 pub use summary::SessionSummary;
 
-/// How long after its last event a session is over, in milliseconds.
-const IDLE_MS: i64 = 30 * 60 * 1000;
-
-/// How long nothing of a session must have arrived before it is over, in milliseconds.
-const QUIET_MS: i64 = 5 * 1000;
-
-/// Maximum number of open sessions. Beyond that, the one that has been idle for longest is closed.
-pub(crate) const OPEN_MAX: usize = 100_000;
-
 /// Maximum number of sessions that one call closes.
 pub(crate) const CLOSED_AT_ONCE: usize = 500;
-
-/// Returns the agent of a session: the one that its records name, else `signal_agent`, the one that was last sent
-/// with signals.
-pub(crate) fn agent_of(
-    session: Option<&Session>,
-    signal_agent: Option<&AgentId>,
-) -> Result<AgentId, IdError> {
-    match (session.and_then(Session::named_agent), signal_agent) {
-        (Some(named), _) => named.parse(),
-        (None, Some(agent)) => Ok(agent.clone()),
-        (None, None) => UNKNOWN_AGENT_ID.value.parse(),
-    }
-}
-
-/// Returns when a session is over, from the times of its last event and of its last arrival.
-pub(crate) fn over_at(last_event: Timestamp, arrived_at: Timestamp) -> Timestamp {
-    let millis = (last_event.millis() + IDLE_MS).max(arrived_at.millis() + QUIET_MS);
-    Timestamp::from_millis(millis).unwrap_or(Timestamp::MAX)
-}
-
-/// Returns when a session began: its first event or trace, but never later than when it was first seen.
-pub(crate) fn began_at(first: Option<Timestamp>, first_seen: Timestamp) -> Timestamp {
-    first.map_or(first_seen, |first| first.min(first_seen))
-}
-
-/// Returns the time of a record that decides whether its session is over.
-pub(crate) fn last_event(origin: &RecordOrigin<&str>, arrived_at: Timestamp) -> Timestamp {
-    origin.until.max(origin.at).map_or(arrived_at, |at| at.min(arrived_at))
-}
 
 /// Signals of a session to store.
 #[derive(Clone, Debug)]
@@ -172,19 +125,6 @@ pub struct StoredSession {
     pub traces: Vec<SessionTrace>,
 }
 
-/// Returns the reputation event that a session becomes when it is closed; `None` if it has nothing to score.
-pub(crate) fn session_event(
-    org: &OrgId,
-    agent: &AgentId,
-    session: &Session,
-    closed_at: Timestamp,
-) -> Option<Event> {
-    let report = session.report()?;
-    let id = report.session_id.parse().ok()?;
-    let ended_at = report.ended_at.unwrap_or(closed_at);
-    Some(bridge(identity_of(org, agent), &id, &report.performance, ended_at))
-}
-
 /// Selects sessions, the last to begin first.
 #[derive(Clone, Debug, Default)]
 pub struct SessionQuery {
@@ -230,55 +170,4 @@ pub struct Closed {
     pub session: SessionId,
     /// Its agent.
     pub agent: AgentId,
-}
-
-/// The sessions of many organizations.
-pub trait SessionStore: Send + Sync + 'static {
-    /// Adds the records of a batch, all or none, and returns what became of them. A record that repeats a known one
-    /// (same session and fingerprint) is a duplicate and changes nothing.
-    ///
-    /// Adds sessions and agents that are new, and opens closed sessions again. If more than 100 000 sessions are
-    /// open then, closes those that have been idle for longest; the next call of [`Self::close_sessions`] returns
-    /// them.
-    fn add_records<'a>(
-        &'a self,
-        org: &OrgId,
-        batch: Batch,
-        request_key: Option<RequestKey>,
-    ) -> Reply<'a, Accepted<Account>>;
-
-    /// Stores signals of a session, and adds the session if it is new. A session that only has signals is never
-    /// open. If the session is closed, its reputation event is updated.
-    fn add_signals<'a>(
-        &'a self,
-        org: &OrgId,
-        session: &SessionId,
-        signals: NewSignals,
-        request_key: Option<RequestKey>,
-    ) -> Reply<'a, Accepted<()>>;
-
-    /// Returns a session, with its traces if `with_traces`; `None` if it is unknown.
-    fn session<'a>(
-        &'a self,
-        org: &OrgId,
-        session: &SessionId,
-        with_traces: bool,
-    ) -> Reply<'a, Option<StoredSession>>;
-
-    /// Returns a page of a session's records in the order of [`RecordCursor`]; `None` if the session is unknown.
-    fn session_records<'a>(
-        &'a self,
-        org: &OrgId,
-        session: &SessionId,
-        after: Option<RecordCursor>,
-        limit: usize,
-    ) -> Reply<'a, Option<SessionRecords>>;
-
-    /// Returns a page of sessions, the last to begin first, without their traces.
-    fn sessions<'a>(&'a self, org: &OrgId, query: SessionQuery) -> Reply<'a, Sessions>;
-
-    /// Closes some of the sessions that are over, and adds their reputation events in the same transaction. Returns
-    /// the sessions that it closed, and those that [`Self::add_records`] had to close. The caller calls it again
-    /// until it returns none.
-    fn close_sessions(&self) -> Reply<'_, Vec<Closed>>;
 }

@@ -13,11 +13,13 @@
 //! | `readers`, `lookups`, `rows` | the pools of reading threads, and what they read of evaluations and keys |
 //! | `reader` | reads a data directory while another process writes to it |
 //! | `runs`, `sessions`, `identities`, `admin` | the same for runs, sessions, reputation events and settings |
+//! | `eval_runs`, `schedules` | the same for eval runs and their schedules |
 //! | `agents`, `days` | the rows of agents and of their days, about a second behind the evaluations |
 //! | `agent_cache` | what these rows do not contain yet, and the sums of hot agents, in memory |
 //! | `summaries` | the summaries in the rows of sessions |
 //! | `overview` | what the first page of an organization shows |
-//! | `backup`, `export`, `verify` | a consistent copy, all evidence in order, and every score computed again |
+//! | `backup`, `scan`, `verify` | a consistent copy, all evidence in order, and every score computed again |
+//! | `changes` | what has changed since a moment |
 //! | `lock` | one process per data directory |
 //! | `guard` | notices when files vanish under an open store |
 //! | `give_way` | stops long reads for an erasure |
@@ -27,9 +29,10 @@ mod admin;
 mod agent_cache;
 mod agents;
 mod backup;
+mod changes;
 mod checkpoint;
 mod days;
-mod export;
+mod eval_runs;
 mod give_way;
 mod guard;
 mod identities;
@@ -44,6 +47,8 @@ mod request_keys;
 mod rows;
 mod runs;
 mod salts;
+mod scan;
+mod schedules;
 mod schema;
 mod scrub;
 mod seal;
@@ -74,24 +79,23 @@ use self::scrub::{DatabaseFile, Scrub};
 use self::transaction::cleaning::{copies, empty_wal, last_unclean, mark_clean, remove_copies};
 use self::writer::{Files, Writer};
 use crate::clock::{Clock, Ready};
-use crate::error::StoreError;
+use crate::engines::{Reply, answer, converted};
+use crate::error::{OpenError, StoreError};
 use crate::evidence::{EvaluationOutcome, NewEvaluation};
 use crate::history::{HistorySteps, Point};
 use crate::holder::LockPurpose;
 use crate::keys::{ApiKey, KeyId, NewKey};
 use crate::query::{AgentQuery, AgentSummary, Agents, EvaluationPage, EvaluationQuery};
 use crate::request_keys::{Accepted, KnownRequest, RequestKey};
+use crate::traits::WriteReply;
 use crate::waits::WriteWaits;
-use crate::{Reply, Store};
 
 pub use crate::clock::system_clock;
-pub use backup::Progress;
-pub use export::{Each, Evidence};
+pub use backup::CopyProgress;
 pub use mark::LostWrites;
 pub use reader::Reader;
 pub use throw_away::ThrowAwayDirectory;
 pub use transaction::Repaired;
-pub use verify::{Difference, Verified, VerifyResult};
 
 /// The file name of the database in its data directory.
 pub const FILE: &str = "renown.db";
@@ -121,7 +125,7 @@ impl Sqlite {
         dir: &Path,
         purpose: impl Into<LockPurpose<'a>>,
         clock: Clock,
-    ) -> Result<Self, StoreError> {
+    ) -> Result<Self, OpenError> {
         Self::open_file(&dir.join(FILE), purpose, clock)
     }
 
@@ -130,8 +134,8 @@ impl Sqlite {
         path: &Path,
         purpose: impl Into<LockPurpose<'a>>,
         clock: Clock,
-    ) -> Result<Self, StoreError> {
-        Self::open_with(path, purpose.into(), clock, writer::connect)
+    ) -> Result<Self, OpenError> {
+        Ok(Self::open_with(path, purpose.into(), clock, writer::connect)?)
     }
 
     /// Opens a store whose data is thrown away: its commits do not wait for the disk.
@@ -139,8 +143,8 @@ impl Sqlite {
         dir: &ThrowAwayDirectory,
         purpose: impl Into<LockPurpose<'a>>,
         clock: Clock,
-    ) -> Result<Self, StoreError> {
-        Self::open_with(&dir.path().join(FILE), purpose.into(), clock, writer::connect_unsynced)
+    ) -> Result<Self, OpenError> {
+        Ok(Self::open_with(&dir.path().join(FILE), purpose.into(), clock, writer::connect_unsynced)?)
     }
 
     fn open_with(
@@ -190,13 +194,17 @@ impl Sqlite {
 
 /// Returns the copies of a database that upgrades kept beside it. An erasure deletes them if they contain the
 /// agent.
-pub fn upgrade_copies(path: &Path) -> Result<Vec<PathBuf>, StoreError> {
-    copies(&path.canonicalize().unwrap_or_else(|_| path.to_owned()))
+pub fn upgrade_copies(path: &Path) -> Result<Vec<PathBuf>, OpenError> {
+    Ok(copies(&path.canonicalize().unwrap_or_else(|_| path.to_owned()))?)
 }
 
 /// Overwrites every byte that erased agents left in a database, and deletes upgrade copies that contain them. No
 /// other process may have the database open.
-pub fn clean(path: &Path, purpose: &str, clock: &Clock) -> Result<(), StoreError> {
+pub fn clean(path: &Path, purpose: &str, clock: &Clock) -> Result<(), OpenError> {
+    Ok(clean_file(path, purpose, clock)?)
+}
+
+fn clean_file(path: &Path, purpose: &str, clock: &Clock) -> Result<(), StoreError> {
     let path = &path.canonicalize().unwrap_or_else(|_| path.to_owned());
     let _lock = DirectoryLock::acquire(directory(path), purpose)?;
     // Opened first, so that it is closed last.
@@ -215,12 +223,13 @@ pub fn clean(path: &Path, purpose: &str, clock: &Clock) -> Result<(), StoreError
 
 impl Sqlite {
     /// Rebuilds derived data that is missing or wrong. Call it before any read, because cached data is not rebuilt.
-    pub fn repair(&self) -> Reply<'_, Repaired> {
+    pub fn repair(&self) -> WriteReply<'_, Repaired> {
         #[expect(
             clippy::redundant_closure_for_method_calls,
             reason = "its path is not general enough in lifetimes"
         )]
-        self.writer.send(1, |transaction| transaction.repair())
+        let repaired = self.writer.send(1, |transaction| transaction.repair());
+        converted(repaired)
     }
 
     /// Reads from the days of one agent. Returns the default value if the agent is unknown.
@@ -283,18 +292,13 @@ fn foreign(error: StoreError, path: &Path) -> StoreError {
     if let StoreError::Sqlite(sqlite) = &error
         && sqlite.sqlite_error_code() == Some(rusqlite::ErrorCode::NotADatabase)
     {
-        return StoreError::Foreign(path.to_owned());
+        return OpenError::Foreign(path.to_owned()).into();
     }
     error
 }
 
-/// Makes a reply that is ready at once.
-fn answer<'a, T: Send + 'a>(result: Result<T, StoreError>) -> Reply<'a, T> {
-    Box::pin(std::future::ready(result))
-}
-
-impl Store for Sqlite {
-    fn append<'a>(
+impl Sqlite {
+    pub(crate) fn append<'a>(
         &'a self,
         org: &OrgId,
         evaluations: Vec<NewEvaluation>,
@@ -309,7 +313,7 @@ impl Store for Sqlite {
         Box::pin(async { written.await.map(|(accepted, _)| accepted) })
     }
 
-    fn add_agent<'a>(
+    pub(crate) fn add_agent<'a>(
         &'a self,
         org: &OrgId,
         agent: AgentId,
@@ -319,7 +323,7 @@ impl Store for Sqlite {
         self.writer.send(1, move |transaction| transaction.add_agent(&org, &agent, request_key))
     }
 
-    fn tally<'a>(&'a self, org: &OrgId, agent: &AgentId) -> Reply<'a, Tally> {
+    pub(crate) fn tally<'a>(&'a self, org: &OrgId, agent: &AgentId) -> Reply<'a, Tally> {
         let org = match self.orgs.get(org) {
             Ok(org) => org,
             Err(error) => return answer(Err(error)),
@@ -330,11 +334,15 @@ impl Store for Sqlite {
         }
     }
 
-    fn window<'a>(&'a self, org: &OrgId, agent: &AgentId) -> Reply<'a, Window> {
+    pub(crate) fn window<'a>(&'a self, org: &OrgId, agent: &AgentId) -> Reply<'a, Window> {
         self.read_agent(org, agent, |connection, agent, _| rows::window(connection, last(agent)))
     }
 
-    fn evaluations<'a>(&'a self, org: &OrgId, query: EvaluationQuery) -> Reply<'a, EvaluationPage> {
+    pub(crate) fn evaluations<'a>(
+        &'a self,
+        org: &OrgId,
+        query: EvaluationQuery,
+    ) -> Reply<'a, EvaluationPage> {
         if let Some(agent) = query.agent.clone() {
             return self.read_agent(org, &agent, |connection, agent, patience| {
                 rows::evaluations_of_agent(connection, agent, query, patience)
@@ -345,17 +353,22 @@ impl Store for Sqlite {
             .run(move |connection, patience| rows::evaluations_of_org(connection, org?, query, patience))
     }
 
-    fn history<'a>(&'a self, org: &OrgId, agent: &AgentId, steps: HistorySteps) -> Reply<'a, Vec<Point>> {
+    pub(crate) fn history<'a>(
+        &'a self,
+        org: &OrgId,
+        agent: &AgentId,
+        steps: HistorySteps,
+    ) -> Reply<'a, Vec<Point>> {
         self.read_days(org, agent, move |connection, days, patience| {
             days.history(connection, steps, patience)
         })
     }
 
-    fn earliest<'a>(&'a self, org: &OrgId, agent: &AgentId) -> Reply<'a, Option<Timestamp>> {
+    pub(crate) fn earliest<'a>(&'a self, org: &OrgId, agent: &AgentId) -> Reply<'a, Option<Timestamp>> {
         self.read_days(org, agent, |connection, days, _| days.first_at(connection))
     }
 
-    fn agents<'a>(&'a self, org: &OrgId, query: AgentQuery) -> Reply<'a, Agents> {
+    pub(crate) fn agents<'a>(&'a self, org: &OrgId, query: AgentQuery) -> Reply<'a, Agents> {
         let org = match self.orgs.get(org) {
             Ok(org) => org,
             Err(error) => return answer(Err(error)),
@@ -365,38 +378,42 @@ impl Store for Sqlite {
         self.readers.run(move |connection, patience| agents::page(connection, org, &query, behind, patience))
     }
 
-    fn agent<'a>(&'a self, org: &OrgId, agent: &AgentId) -> Reply<'a, Option<AgentSummary>> {
+    pub(crate) fn agent<'a>(&'a self, org: &OrgId, agent: &AgentId) -> Reply<'a, Option<AgentSummary>> {
         let name = agent.clone();
         self.read_agent(org, agent, move |_, agent, _| Ok(agents::summary(&name, agent)))
     }
 
-    fn known_request(&self, request_key: RequestKey) -> Reply<'_, Option<KnownRequest>> {
+    pub(crate) fn known_request(&self, request_key: RequestKey) -> Reply<'_, Option<KnownRequest>> {
         let (org, now) = (self.orgs.get(&request_key.org), (self.clock)());
         self.readers.run(move |connection, _| request_keys::find(connection, org?, &request_key, now?))
     }
 
-    fn create_key(&self, key: NewKey, request_key: Option<RequestKey>) -> Reply<'_, Accepted<ApiKey>> {
+    pub(crate) fn create_key(
+        &self,
+        key: NewKey,
+        request_key: Option<RequestKey>,
+    ) -> Reply<'_, Accepted<ApiKey>> {
         self.writer.send(1, move |transaction| transaction.create_key(key, request_key))
     }
 
-    fn keys(&self) -> Reply<'_, Vec<ApiKey>> {
+    pub(crate) fn keys(&self) -> Reply<'_, Vec<ApiKey>> {
         self.readers.run(|connection, _| rows::keys(connection))
     }
 
-    fn revoke_key<'a>(&'a self, org: &OrgId, id: KeyId) -> Reply<'a, bool> {
+    pub(crate) fn revoke_key<'a>(&'a self, org: &OrgId, id: KeyId) -> Reply<'a, bool> {
         let org = org.clone();
         self.writer.send(1, move |transaction| transaction.revoke_key(&org, id))
     }
 
-    fn touch_keys(&self, used: Vec<(KeyId, Timestamp)>) -> Reply<'_, ()> {
+    pub(crate) fn touch_keys(&self, used: Vec<(KeyId, Timestamp)>) -> Reply<'_, ()> {
         self.writer.send(1, move |transaction| transaction.touch_keys(&used))
     }
 
-    fn write_waits(&self) -> WriteWaits {
+    pub(crate) fn write_waits(&self) -> WriteWaits {
         self.writer.waits()
     }
 
-    fn ready(&self) -> Reply<'_, Ready> {
+    pub(crate) fn ready(&self) -> Reply<'_, Ready> {
         self.writer.send(1, |transaction| transaction.probe())
     }
 }

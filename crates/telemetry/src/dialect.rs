@@ -7,6 +7,7 @@
 //! | `gemini` | Gemini CLI | `session.id` | logs |
 //! | `qwen` | Qwen Code: the events of Gemini CLI, and feedback | `session.id` | logs |
 //! | `gen_ai` | Copilot, agent frameworks | `gen_ai.conversation.id` | spans |
+//! | `transcript` | `renown judge --submit URL --history`, for every agent that keeps transcripts | `session.id` | logs |
 //!
 //! A dialect is one file: the table of its events and attributes, a function that returns the reader of an event name,
 //! and the readers. Attributes that are not in a table are never read.
@@ -18,14 +19,17 @@ mod gen_ai;
 mod qwen;
 #[cfg(test)]
 mod testing;
+mod transcript;
 
 use serde::Serialize;
+
+pub use transcript::PREFIX as TRANSCRIPT_PREFIX;
 
 use crate::attributes::Key;
 use crate::fields::{Fields, Reader};
 
 /// A kind of agent.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = AgentKind))]
 #[serde(rename_all = "kebab-case")]
 pub enum Agent {
@@ -42,6 +46,8 @@ pub enum Agent {
     OpenCode,
     /// GitHub Copilot.
     Copilot,
+    /// pi.
+    Pi,
     /// Another agent that follows the GenAI conventions.
     #[serde(rename = "genai")]
     GenAi,
@@ -59,7 +65,7 @@ const PREFIXES: [(&str, Agent); 5] = [
 ];
 
 /// The agents by their `service.name`.
-const SERVICES: [(&str, Agent); 10] = [
+const SERVICES: [(&str, Agent); 11] = [
     ("claude-code", Agent::ClaudeCode),
     ("codex_cli_rs", Agent::Codex),
     ("codex_exec", Agent::Codex),
@@ -70,6 +76,7 @@ const SERVICES: [(&str, Agent); 10] = [
     ("opencode", Agent::OpenCode),
     ("copilot-chat", Agent::Copilot),
     ("github-copilot", Agent::Copilot),
+    ("pi-coding-agent", Agent::Pi),
 ];
 
 /// The prefix of Claude Code's instrumentation scopes.
@@ -79,6 +86,26 @@ const CLAUDE_CODE_SCOPE: &str = "com.anthropic.claude_code";
 const INFERENCE_DETAILS: &str = "gen_ai.client.inference.operation.details";
 
 impl Agent {
+    /// Returns the name, as it is serialized.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::ClaudeCode => "claude-code",
+            Self::Codex => "codex",
+            Self::GeminiCli => "gemini-cli",
+            Self::QwenCode => "qwen-code",
+            Self::OpenCode => "opencode",
+            Self::Copilot => "copilot",
+            Self::Pi => "pi",
+            Self::GenAi => "genai",
+            Self::Unknown => "unknown",
+        }
+    }
+
+    /// Returns a `service.name` of the agent.
+    pub fn service_name(self) -> &'static str {
+        SERVICES.iter().find(|(_, agent)| *agent == self).map_or("unknown", |(service, _)| service)
+    }
+
     /// Returns the agent with this service name.
     pub(crate) fn of_service(name: &str) -> Option<Self> {
         SERVICES.iter().find(|(service, _)| *service == name).map(|(_, agent)| *agent)
@@ -114,13 +141,14 @@ pub(crate) enum DialectEvent {
 /// If the agent is unknown, the first dialect that defines the name is used.
 pub(crate) fn log_event(agent: Option<Agent>, name: &str) -> DialectEvent {
     let reader = match agent {
+        _ if name.starts_with(TRANSCRIPT_PREFIX) => transcript::log(name),
         _ if name == INFERENCE_DETAILS => return DialectEvent::Shadowed,
         Some(Agent::Copilot) => return DialectEvent::Shadowed,
         Some(Agent::ClaudeCode | Agent::OpenCode) => claude_code::log(name),
         Some(Agent::Codex) => codex::log(name),
         Some(Agent::GeminiCli) => gemini::log(name),
         Some(Agent::QwenCode) => qwen::log(name),
-        Some(Agent::GenAi | Agent::Unknown) | None => {
+        Some(Agent::Pi | Agent::GenAi | Agent::Unknown) | None => {
             claude_code::log(name).or_else(|| codex::log(name)).or_else(|| qwen::log(name))
         }
     };
@@ -136,6 +164,7 @@ pub(crate) fn span_event(agent: Option<Agent>, name: &str, fields: &Fields<'_, '
             | Agent::GeminiCli
             | Agent::QwenCode
             | Agent::Copilot
+            | Agent::Pi
             | Agent::GenAi
             | Agent::Unknown,
         )

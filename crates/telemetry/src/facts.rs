@@ -17,7 +17,7 @@ use crate::dialect::Agent;
 pub(crate) use batch::TextRange;
 pub use batch::{Batch, RejectedRecord};
 
-/// The OTLP signal of a record. Many agents report the same work twice, as log records and as spans.
+/// The source of a record: an OTLP signal, or a transcript. Many agents report the same work more than once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = TelemetrySignal))]
 #[serde(rename_all = "lowercase")]
@@ -26,6 +26,8 @@ pub enum Signal {
     Logs,
     /// Spans.
     Spans,
+    /// The files in which the agent keeps its sessions.
+    Transcript,
 }
 
 /// One event of a session, in neutral words.
@@ -174,7 +176,7 @@ pub struct Sourced<T> {
 pub struct RecordOrigin<T> {
     /// Session id.
     pub session: T,
-    /// OTLP signal.
+    /// Source of the record.
     pub signal: Signal,
     /// Time of the event. For a span, its start.
     pub at: Option<Timestamp>,

@@ -16,6 +16,7 @@ enum Kind {
     Identifier = 2,
     Span = 3,
     Trace = 4,
+    Transcript = 5,
 }
 
 struct Mixer(u64);
@@ -73,6 +74,17 @@ pub(crate) fn of_span(trace_id: &str, span_id: &str) -> Fingerprint {
 /// Returns the fingerprint of an OTLP trace.
 pub(crate) fn of_trace(trace_id: &str) -> Fingerprint {
     Mixer::new(Kind::Trace).text(trace_id).finish()
+}
+
+/// Returns the fingerprint of something in a transcript, from the texts that identify it.
+pub(crate) fn of_transcript(texts: &[&str]) -> Fingerprint {
+    texts.iter().fold(Mixer::new(Kind::Transcript), |mixer, text| mixer.text(text)).finish()
+}
+
+/// Combines a fingerprint with numbers, for something that is identified by both.
+pub(crate) fn with_numbers(fingerprint: Fingerprint, numbers: &[u64]) -> Fingerprint {
+    let mixer = Mixer::new(Kind::Transcript).word(fingerprint.get());
+    numbers.iter().fold(mixer, |mixer, number| mixer.word(*number)).finish()
 }
 
 #[cfg(test)]

@@ -16,7 +16,7 @@
 //! `{}` is an empty request. A non-empty object without any of the three signals is a bad line.
 
 mod attributes;
-mod cursor;
+pub(crate) mod cursor;
 mod text;
 
 use std::borrow::Cow;
@@ -33,7 +33,7 @@ use crate::value::{Value, trimmed};
 
 use attributes::{PreviousList, any_value, attributes};
 use cursor::{Cursor, Start};
-pub(crate) use text::Quoted;
+pub(crate) use text::{Quoted, unescape};
 
 /// The reason why a line was not read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -6,11 +6,12 @@
 //!
 //! Memory grows with the number of sessions: a fixed size per session, plus eight bytes per record for deduplication.
 //!
-//! Log records and spans of an agent report the same work. So a session has one `Side` for each, and one of them is
-//! scored.
+//! Log records, spans and transcripts of an agent report the same work. So a session has one `Side` for each, and one
+//! of them is scored. The time of a transcript is its active time (`ledger::sittings`): sessions stay open for days.
 
 mod repeats;
 mod side;
+mod sittings;
 mod snapshot;
 
 use std::collections::{HashMap, HashSet};
@@ -23,6 +24,7 @@ use crate::facts::{Batch, Fact, Fingerprint, RecordOrigin, Signal, Sourced, Text
 use crate::limits::SESSIONS_MAX;
 use crate::stored::StoredRecord;
 use repeats::Repeats;
+use sittings::Sittings;
 
 use side::Count;
 pub(crate) use side::{Side, Sum};
@@ -38,7 +40,7 @@ pub struct TimeRange {
 
 impl TimeRange {
     /// Whether a record at this time counts. A record without a time only counts if the range has no ends.
-    fn contains(&self, at: Option<Timestamp>) -> bool {
+    pub(crate) fn contains(&self, at: Option<Timestamp>) -> bool {
         match at {
             Some(at) => self.from.is_none_or(|from| at >= from) && self.to.is_none_or(|to| at <= to),
             None => self.from.is_none() && self.to.is_none(),
@@ -126,9 +128,7 @@ impl Ledger {
         Account {
             sessions: self.sessions.len() as u64,
             facts: total(sessions.clone().map(|session| session.scored().facts)),
-            shadowed: self.account.shadowed.saturating_add(total(
-                sessions.filter_map(|session| session.shadowed()).map(|side| side.records),
-            )),
+            shadowed: self.account.shadowed.saturating_add(total(sessions.map(Session::shadowed))),
             ..self.account
         }
     }
@@ -214,6 +214,13 @@ impl SessionBuilder {
     }
 }
 
+/// The fold of a session's transcripts.
+#[derive(Clone, Debug, Default)]
+struct TranscriptSide {
+    side: Side,
+    sittings: Sittings,
+}
+
 /// One session: the fold of its records.
 #[derive(Clone, Debug)]
 pub struct Session {
@@ -224,6 +231,7 @@ pub struct Session {
     logs: Side,
     /// `None` in most sessions: most agents send only log records.
     spans: Option<Box<Side>>,
+    transcript: Option<Box<TranscriptSide>>,
     repeats: Repeats,
     traces: Repeats,
 }
@@ -238,6 +246,7 @@ impl Session {
             masque: None,
             logs: Side::default(),
             spans: None,
+            transcript: None,
             repeats: Repeats::default(),
             traces: Repeats::default(),
         }
@@ -284,6 +293,11 @@ impl Session {
         let side = match origin.signal {
             Signal::Logs => &mut self.logs,
             Signal::Spans => self.spans.get_or_insert_default(),
+            Signal::Transcript => {
+                let transcript = self.transcript.get_or_insert_default();
+                transcript.sittings.add(origin.at);
+                &mut transcript.side
+            }
         };
         side.widen(origin.at);
         // A span that ends after the range counts as ending with the range.
@@ -336,9 +350,24 @@ impl Session {
         self.scored().last
     }
 
-    /// Returns the OTLP signal that is scored. Logs with a tool result or an API request come first, then spans with
-    /// any fact. Spans without evidence do not hide logs that have a prompt.
+    /// Returns the source that is scored. Logs with a tool result or an API request come first, then spans with any
+    /// fact. Spans without evidence do not hide logs that have a prompt. A transcript is scored if the telemetry has no
+    /// tool result.
     pub fn signal(&self) -> Signal {
+        let telemetry = self.telemetry();
+        let side = self.side(telemetry);
+        let is_scored = |transcript: &TranscriptSide| {
+            let telemetry = side.filter(|side| side.tools.0 > 0);
+            telemetry.is_none() && (transcript.side.has_evidence() || !side.is_some_and(Side::has_evidence))
+        };
+        match &self.transcript {
+            Some(transcript) if is_scored(transcript) => Signal::Transcript,
+            Some(_) | None => telemetry,
+        }
+    }
+
+    /// Returns the OTLP signal that is scored if there is no transcript.
+    fn telemetry(&self) -> Signal {
         let logs = &self.logs;
         let is_scored_from = |spans: &Side| {
             let has_more = spans.facts.0 > 0 || logs.facts.0 == 0;
@@ -350,19 +379,34 @@ impl Session {
         }
     }
 
-    pub(crate) fn scored(&self) -> &Side {
-        match (self.signal(), &self.spans) {
-            (Signal::Spans, Some(spans)) => spans,
-            (Signal::Logs | Signal::Spans, _) => &self.logs,
+    fn side(&self, signal: Signal) -> Option<&Side> {
+        match signal {
+            Signal::Logs => Some(&self.logs),
+            Signal::Spans => self.spans.as_deref(),
+            Signal::Transcript => self.transcript.as_ref().map(|transcript| &transcript.side),
         }
     }
 
-    /// Returns the side that is not scored.
-    fn shadowed(&self) -> Option<&Side> {
-        match self.signal() {
-            Signal::Logs => self.spans.as_deref(),
-            Signal::Spans => Some(&self.logs),
+    pub(crate) fn scored(&self) -> &Side {
+        self.side(self.signal()).unwrap_or(&self.logs)
+    }
+
+    /// Returns how long the session took: from its first to its last event, or for a transcript its active time.
+    pub(crate) fn duration_ns(&self) -> u64 {
+        let side = self.scored();
+        let whole = side.last.zip(side.first).map_or(0, |(last, first)| last.nanos() - first.nanos());
+        match (self.signal(), &self.transcript) {
+            (Signal::Transcript, Some(transcript)) => transcript.sittings.active_ns(),
+            (Signal::Logs | Signal::Spans | Signal::Transcript, _) => whole.unsigned_abs(),
         }
+    }
+
+    /// Returns the number of records of the sides that are not scored.
+    fn shadowed(&self) -> Count {
+        let scored = self.signal();
+        let others = [Signal::Logs, Signal::Spans, Signal::Transcript].into_iter();
+        let sides = others.filter(|signal| *signal != scored).filter_map(|signal| self.side(signal));
+        sides.fold(Count::default(), |total, side| total + side.records)
     }
 
     /// Returns the kind of the agent.

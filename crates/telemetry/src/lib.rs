@@ -11,6 +11,7 @@
 //! | [`json`], [`protobuf`] | readers of the two encodings; they build no tree |
 //! | [`facts`] | the neutral facts that all dialects are translated to |
 //! | [`dialect`] | one file per dialect, each with a table of its events and attributes |
+//! | [`transcript`] | one file per agent that keeps its sessions on disk, read into the same facts |
 //! | [`prices`] | the cost of a model call whose agent does not report it |
 //! | [`ledger`] | the fold: counts every record once, in its session |
 //! | [`stored`] | the encoding of records for a store |
@@ -53,4 +54,5 @@ pub mod protobuf;
 mod record;
 pub mod report;
 pub mod stored;
+pub mod transcript;
 mod value;

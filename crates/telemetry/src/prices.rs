@@ -1,12 +1,13 @@
 //! # The cost of a model call whose agent does not report it
 //!
 //! ```text
-//! cost = round half up ( Σ tokens · price per million / 10^6 )    in nano-dollars, over the four kinds of tokens
+//! cost = round half up ( Σ tokens · price per million / 10^6 )    in nano-dollars, over the kinds of tokens
 //! ```
 //!
 //! Of the patterns that match the model, the longest one wins. `*` matches any text. The price of cached tokens is
-//! the price of the input unless it is set. There is no built-in price list: a visible gap is better than an outdated
-//! price.
+//! the price of the input unless it is set; tokens written for an hour cost 1.6 times those written for five minutes.
+//! Telemetry has no built-in price list: a visible gap is better than an outdated price. For transcripts, the program
+//! adds one with a date.
 
 use renown_core::units::NanoUsd;
 
@@ -23,6 +24,16 @@ pub struct Price {
     pub cache_read: NanoUsd,
     /// Price of input written to the cache.
     pub cache_creation: NanoUsd,
+    /// Price of input written to the cache for an hour instead of five minutes.
+    pub cache_creation_1h: NanoUsd,
+}
+
+impl Price {
+    /// Returns the price of input that is written to the cache for an hour, if there is no own price: 1.6 times that
+    /// of the usual five minutes.
+    pub fn of_long_writes(cache_creation: NanoUsd) -> NanoUsd {
+        NanoUsd::from_nano(cache_creation.nano().saturating_mul(8) / 5)
+    }
 }
 
 /// A price table.
@@ -37,15 +48,31 @@ impl Prices {
         Self(prices)
     }
 
+    /// Adds prices for models. A pattern of this table wins over one of equal length that is added.
+    #[must_use]
+    pub fn or(self, others: impl IntoIterator<Item = (String, Price)>) -> Self {
+        let mut prices = self.0;
+        prices.extend(others);
+        // The sort is stable.
+        prices.sort_by_key(|(pattern, _)| std::cmp::Reverse(pattern.len()));
+        Self(prices)
+    }
+
     /// Returns the cost of these tokens. Returns `None` if no pattern matches the model.
     pub(crate) fn cost(&self, model: &str, tokens: Tokens) -> Option<NanoUsd> {
+        self.cost_with(model, tokens, 0)
+    }
+
+    /// Returns the cost of these tokens. `long_writes` of those written to the cache were written for an hour.
+    pub(crate) fn cost_with(&self, model: &str, tokens: Tokens, long_writes: u64) -> Option<NanoUsd> {
         const PER: u128 = 1_000_000;
         let (_, price) = self.0.iter().find(|(pattern, _)| matches(pattern, model))?;
         let parts = [
             (tokens.input, price.input),
             (tokens.output, price.output),
             (tokens.cache_read, price.cache_read),
-            (tokens.cache_creation, price.cache_creation),
+            (tokens.cache_creation.saturating_sub(long_writes), price.cache_creation),
+            (long_writes, price.cache_creation_1h),
         ];
         // Only absurd prices overflow: 4 · 10^15 tokens at 10^24 nano-dollars each. Then the cost is unknown.
         let sum = parts.iter().try_fold(0_u128, |sum, (count, price)| {
@@ -104,6 +131,7 @@ mod tests {
             output: usd(output),
             cache_read: usd("0.125"),
             cache_creation: usd(input),
+            cache_creation_1h: Price::of_long_writes(usd(input)),
         };
         let table =
             [("gpt-5*", price("1.25", "10.0")), ("gpt-5-mini*", price("0.25", "2")), ("*", price("0", "0"))];
@@ -117,6 +145,16 @@ mod tests {
         );
         assert_eq!(prices.cost("other", tokens), Some(NanoUsd::from_nano(512_000)));
         assert_eq!(Prices::default().cost("gpt-5", tokens), None);
+        let written = Tokens { cache_creation: 10, ..Tokens::default() };
+        // 6 · 250 + 4 · 400 nano-dollars
+        assert_eq!(prices.cost_with("gpt-5-mini", written, 4), Some(NanoUsd::from_nano(3_100)));
+        let built_in = [("gpt-5*".to_owned(), price("9", "9")), ("gpt-6*".to_owned(), price("1", "1"))];
+        let both = prices.clone().or(built_in);
+        assert_eq!(both.cost("gpt-5.1", tokens), prices.cost("gpt-5.1", tokens), "the own pattern wins");
+        assert_eq!(
+            both.cost("gpt-6", Tokens { cache_read: 0, ..tokens }),
+            Some(NanoUsd::from_nano(1_024_000))
+        );
         let cheap = Prices::new([("m".to_owned(), price("0.0005", "0.0005"))]);
         // One token is 500 000 / 10^6 = 0.5 nano-dollars, half up; two kinds of one each are 1.
         assert_eq!(cheap.cost("m", Tokens { input: 1, ..Tokens::default() }), Some(NanoUsd::from_nano(1)));

@@ -136,7 +136,7 @@ impl<'a> Walk<'_, 'a> {
         })?;
         let scope = Scope::new(resource, name, self.prices);
         each(message, 2, |message| match self.signal {
-            Signal::Logs => self.log(message, &scope),
+            Signal::Logs | Signal::Transcript => self.log(message, &scope),
             Signal::Spans => self.span(message, &scope),
         })
     }

@@ -23,7 +23,7 @@ use renown_core::ids::AgentId;
 use renown_core::time::Timestamp;
 
 use crate::attributes::{Attributes, Key};
-use crate::dialect::{Agent, DialectEvent, log_event, span_event};
+use crate::dialect::{Agent, DialectEvent, TRANSCRIPT_PREFIX, log_event, span_event};
 use crate::facts::{Batch, Fingerprint, RecordOrigin, RejectedRecord, Signal, Sourced, UNKNOWN_AGENT_ID};
 use crate::fields::{BadValue, Fields, ReadFact, Span};
 use crate::fingerprint;
@@ -133,7 +133,12 @@ impl<'b, 'a> RecordReader<'b, 'a> {
         let name = Name::of_log(log, &fields, outer_agent.map(|agent| agent.value));
         let stamped = || Timestamp::parse(&fields.text(Key::EventTimestamp)?).ok();
         let at = log.time.or(log.observed_time).or_else(stamped);
+        let is_transcript = name.bare.starts_with(TRANSCRIPT_PREFIX);
         let repeat = || {
+            if is_transcript {
+                // The time is not part of the identity: a response may have grown since the last import.
+                return Some(fingerprint::of_transcript(&[&name.bare, &fields.text(Key::CallId)?]));
+            }
             if let Some(sequence) = fields.text(Key::EventSequence) {
                 return Some(fingerprint::of_sequence(&sequence, at));
             }
@@ -143,7 +148,8 @@ impl<'b, 'a> RecordReader<'b, 'a> {
         };
         let agent = agent(&name, outer_agent, &fields);
         let identity = identity(&fields, scope, service.as_ref());
-        self.record(&name.event, &fields, agent, identity, Signal::Logs, (at, None), repeat);
+        let signal = if is_transcript { Signal::Transcript } else { Signal::Logs };
+        self.record(&name.event, &fields, agent, identity, signal, (at, None), repeat);
     }
 
     /// Reads one span.

@@ -51,10 +51,22 @@ pub struct Coverage {
     pub missing: Vec<&'static str>,
     /// Present kinds that only some of the calls have.
     pub partial: Vec<&'static str>,
-    /// OTLP signal that was scored.
+    /// Source that was scored.
     pub signal: Signal,
+    /// How the duration was measured, if not from the first to the last event.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub duration: Option<DurationKind>,
     /// Source of the costs.
     pub cost_source: CostSource,
+}
+
+/// How the duration of a session was measured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+#[serde(rename_all = "lowercase")]
+pub enum DurationKind {
+    /// The sum of the gaps between events, without those of more than 30 minutes.
+    Active,
 }
 
 /// The source of costs.
@@ -64,7 +76,7 @@ pub struct Coverage {
 pub enum CostSource {
     /// Reported by the agent.
     Reported,
-    /// Computed with the user's price table.
+    /// Computed with a price table, so an estimate.
     Priced,
     /// Both.
     Mixed,
@@ -97,7 +109,7 @@ impl Session {
     /// request or prompt.
     pub fn totals(&self) -> Option<SessionTotals> {
         let side = self.scored();
-        side.has_evidence().then(|| totals(side))
+        side.has_evidence().then(|| totals(side, self.duration_ns()))
     }
 
     /// Returns the cost of the model calls. Returns `None` if there is nothing to score or no call has a cost.
@@ -134,13 +146,12 @@ impl Session {
     }
 }
 
-fn totals(side: &Side) -> SessionTotals {
+fn totals(side: &Side, duration_ns: u64) -> SessionTotals {
     let usage = side.usage();
     // 64 bits overflow only after 4612 calls that report the maximum number of tokens.
     let whole = |sum: Sum| u64::try_from(sum.0).unwrap_or(u64::MAX);
-    let duration = side.last.zip(side.first).map_or(0, |(last, first)| last.nanos() - first.nanos());
     SessionTotals {
-        duration_ns: duration.unsigned_abs(),
+        duration_ns,
         prompts: side.prompts.0,
         total_tools: side.tools.0,
         tools_ok: side.tools_ok.0,
@@ -168,6 +179,7 @@ fn coverage(side: &Side, signal: Signal) -> Coverage {
         missing: named(|found, _| found == 0),
         partial: named(|found, of| found > 0 && of.is_some_and(|of| found < of)),
         signal,
+        duration: (signal == Signal::Transcript).then_some(DurationKind::Active),
         cost_source: match (usage.reported.0 > 0, usage.priced.0 > 0) {
             (true, true) => CostSource::Mixed,
             (true, false) => CostSource::Reported,

@@ -23,9 +23,10 @@ const AT: u8 = 4;
 const UNTIL: u8 = 8;
 const SEQUENCE: u8 = 16;
 const MASQUE: u8 = 32;
+const TRANSCRIPT: u8 = 64;
 
 /// The agents at the index of their number.
-pub(crate) const AGENTS: [Agent; 8] = [
+pub(crate) const AGENTS: [Agent; 9] = [
     Agent::Unknown,
     Agent::ClaudeCode,
     Agent::Codex,
@@ -34,6 +35,7 @@ pub(crate) const AGENTS: [Agent; 8] = [
     Agent::OpenCode,
     Agent::Copilot,
     Agent::GenAi,
+    Agent::Pi,
 ];
 
 /// The deciders at the index of their number.
@@ -47,7 +49,8 @@ pub fn encode<'a>(origin: &RecordOrigin<&str>, facts: impl IntoIterator<Item = F
         | flag(origin.at.is_some(), AT)
         | flag(origin.until.is_some(), UNTIL)
         | flag(origin.sequence.is_some(), SEQUENCE)
-        | flag(origin.masque.is_some(), MASQUE);
+        | flag(origin.masque.is_some(), MASQUE)
+        | flag(origin.signal == Signal::Transcript, TRANSCRIPT);
     let mut bytes = Writer(vec![VERSION, flags]);
     for time in [origin.at, origin.until].into_iter().flatten() {
         bytes.0.extend(time.nanos().to_le_bytes());
@@ -73,14 +76,19 @@ pub(crate) fn number_of<T: PartialEq>(all: &[T], one: &T) -> u8 {
     u8::try_from(index).unwrap_or_default()
 }
 
+/// Borrows an optional text.
+fn text<T: AsRef<str>>(text: Option<&T>) -> Option<&str> {
+    text.map(AsRef::as_ref)
+}
+
 impl Writer {
-    fn fact(&mut self, fact: &Fact<&str>) {
+    pub(crate) fn fact<T: AsRef<str>>(&mut self, fact: &Fact<T>) {
         match fact {
             Fact::ToolResult { tool, ok, duration_us, error_type } => {
                 self.0.extend([0, ok.map_or(2, u8::from)]);
-                self.optional_text(*tool);
+                self.optional_text(text(tool.as_ref()));
                 self.optional_number(*duration_us);
-                self.optional_text(*error_type);
+                self.optional_text(text(error_type.as_ref()));
             }
             Fact::Prompt { trace } => {
                 self.0.push(1);
@@ -90,11 +98,11 @@ impl Writer {
             Fact::ApiError { status, error_type } => {
                 self.0.push(3);
                 self.optional_number(*status);
-                self.optional_text(*error_type);
+                self.optional_text(text(error_type.as_ref()));
             }
             Fact::ToolDecision { tool, accepted, by } => {
                 self.0.extend([4, u8::from(*accepted), number_of(&DECIDERS, by)]);
-                self.optional_text(*tool);
+                self.optional_text(text(tool.as_ref()));
             }
             Fact::Feedback { rating } => self.0.extend([5, rating.cast_unsigned()]),
             Fact::Compaction { before, after } => {
@@ -106,14 +114,14 @@ impl Writer {
         }
     }
 
-    fn request(&mut self, request: &ApiRequest<&str>) {
+    fn request<T: AsRef<str>>(&mut self, request: &ApiRequest<T>) {
         let (source, nano) = match request.cost {
             None => (0, None),
             Some(Cost::Reported(cost)) => (1, Some(cost.nano())),
             Some(Cost::Priced(cost)) => (2, Some(cost.nano())),
         };
         self.0.extend([2, u8::from(request.is_sum), u8::from(request.tokens.is_some()), source]);
-        self.optional_text(request.model);
+        self.optional_text(text(request.model.as_ref()));
         if let Some(Tokens { input, output, cache_read, cache_creation }) = request.tokens {
             for count in [input, output, cache_read, cache_creation] {
                 self.varint(count.into());
@@ -158,7 +166,11 @@ impl<'a> Cursor<'a> {
         let agent_id = Sourced { rank: self.byte()?, value: self.text()? };
         let masque =
             if has(MASQUE) { Some(Sourced { rank: self.byte()?, value: self.text()? }) } else { None };
-        let signal = if has(SPANS) { Signal::Spans } else { Signal::Logs };
+        let signal = match (has(SPANS), has(TRANSCRIPT)) {
+            (false, false) => Signal::Logs,
+            (true, false) => Signal::Spans,
+            (_, true) => Signal::Transcript,
+        };
         let known = has(KNOWN);
         let origin =
             RecordOrigin { session, signal, at, until, sequence, repeat, agent, agent_id, masque, known };
@@ -169,7 +181,7 @@ impl<'a> Cursor<'a> {
         Ok(StoredRecord { origin, facts })
     }
 
-    fn fact(&mut self) -> Read<Fact<&'a str>> {
+    pub(crate) fn fact(&mut self) -> Read<Fact<&'a str>> {
         Ok(match self.byte()? {
             0 => {
                 let ok = self.one_of(&[Some(false), Some(true), None])?;

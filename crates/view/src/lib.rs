@@ -15,6 +15,7 @@
 //! | [`overview`] | the overview of an organization |
 //! | [`sessions`] | the performance of a session, and the metrics of its traces |
 //! | [`records`] | the records of a session, for a timeline |
+//! | [`evals`] | eval runs, their results, and schedules |
 //! | [`days`] | the days of an agent, for charts |
 //!
 //! Every type derives its JSON and its schema for the OpenAPI document, so the two cannot differ. The types of `renown-core` and
@@ -25,6 +26,7 @@
 pub mod agents;
 pub mod breakdown;
 pub mod days;
+pub mod evals;
 pub mod evaluations;
 pub mod overview;
 pub mod records;
@@ -37,6 +39,7 @@ pub mod standing;
 pub use agents::{AgentRow, AgentsPage, SessionBrief};
 pub use breakdown::AgentBreakdown;
 pub use days::DayPoint;
+pub use evals::{EvalRunView, EvalRunsPage, EvalScoreView, EvalScoresPage, ScheduleView, SchedulesPage};
 pub use evaluations::{EvaluationView, GateView};
 pub use overview::Overview;
 pub use records::{RecordView, RecordsPage};

@@ -1,10 +1,13 @@
 //! Runs: scorecards, and the ranking of a spec.
 
 use renown_core::ids::{AgentId, RunId, SpecId, Workspace};
-use renown_core::scorecard::{Axes, BaselineShown, FORMULA_VERSION, Resources, RunOutcome, RunStage, Tier};
+use renown_core::scorecard::{
+    Axes, Baseline, BaselineShown, BaselineSource, FORMULA_VERSION, Resources, RunCoverage, RunOutcome,
+    RunStage, Tier,
+};
 use renown_core::time::Timestamp;
 use renown_core::units::Whole;
-use renown_store::Run;
+use renown_store::{RankedAttempt, Run, SpecRanking};
 use serde::Serialize;
 use serde_json::value::RawValue;
 use utoipa::ToSchema;
@@ -46,6 +49,8 @@ pub struct ScoreView<'r> {
     pub warnings: &'r [String],
     /// Baseline that the wall time was compared with.
     pub baseline: Option<BaselineShown>,
+    /// Evidence behind the score, and what is missing.
+    pub coverage: RunCoverage,
     /// Time when the run was scored.
     pub scored_at: Timestamp,
 }
@@ -66,6 +71,11 @@ impl<'r> ScoreView<'r> {
             defaulted: scored.map_or(&[], |scored| &scored.defaulted),
             warnings: &run.warnings,
             baseline: scored.map(|scored| scored.baseline.shown()),
+            coverage: RunCoverage::of(
+                &run.report,
+                scored.map_or_else(Baseline::default, |scored| scored.baseline),
+                run.spec.is_some(),
+            ),
             scored_at: run.accepted_at,
         }
     }
@@ -121,7 +131,8 @@ impl<'r> RunView<'r> {
     }
 }
 
-/// The ranking of the agents that attempted a spec.
+/// The ranking of the agents that attempted a spec. All attempts are compared with one baseline, so that the time of
+/// an attempt does not matter.
 #[derive(Serialize, ToSchema)]
 #[schema(as = CompetitionReply)]
 pub struct Competition<'r> {
@@ -129,16 +140,71 @@ pub struct Competition<'r> {
     pub spec_id: &'r SpecId,
     /// First agent of the ranking, if its run completed.
     pub winner: Option<&'r AgentId>,
+    /// Baseline that the wall time of every attempt is compared with.
+    pub baseline: BaselineShown,
+    /// Origin of the baseline: runs of the workspace before the first attempt, or the attempts themselves.
+    pub baseline_source: BaselineSource,
     /// Every agent with its best run, best first.
     pub ranking: Vec<RankedRun<'r>>,
 }
 
 impl<'r> Competition<'r> {
-    /// Builds the competition of a spec from its ranked runs.
-    pub fn of(spec_id: &'r SpecId, ranked: &'r [Run]) -> Self {
-        let won = |run: &&Run| run.report.outcome == RunOutcome::Completed && run.scored.is_some();
-        let winner = ranked.first().filter(won).map(|run| &run.agent);
-        Self { spec_id, winner, ranking: ranked.iter().enumerate().map(RankedRun::of).collect() }
+    /// Builds the competition of a spec from its ranking.
+    pub fn of(spec_id: &'r SpecId, ranking: &'r SpecRanking) -> Self {
+        let SpecRanking { common, attempts } = ranking;
+        let won = |first: &&RankedAttempt| {
+            first.run.report.outcome == RunOutcome::Completed && first.scored.is_some()
+        };
+        let winner = attempts.first().filter(won).map(|first| &first.run.agent);
+        let mut ranking: Vec<RankedRun<'r>> = attempts.iter().enumerate().map(RankedRun::of).collect();
+        let ties: Vec<Option<TieBreak>> = ranking.windows(2).map(|pair| TieBreak::of(pair)).collect();
+        for (index, run) in ranking.iter_mut().enumerate() {
+            let above = index.checked_sub(1).and_then(|index| ties.get(index).copied().flatten());
+            run.tie_decided_by = above.or_else(|| ties.get(index).copied().flatten());
+        }
+        let (baseline, baseline_source) = (common.baseline.shown(), common.source);
+        Self { spec_id, winner, baseline, baseline_source, ranking }
+    }
+}
+
+/// What decides between two neighbors of a ranking that have the same score.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum TieBreak {
+    /// The axis `completion`.
+    Completion,
+    /// The axis `error_rate`.
+    ErrorRate,
+    /// The shorter wall time.
+    WallMs,
+    /// The earlier end of the run.
+    FinishedAt,
+}
+
+impl TieBreak {
+    /// Compares two neighbors. Returns `None` if their scores differ.
+    fn of(pair: &[RankedRun<'_>]) -> Option<Self> {
+        let [run, next] = pair else { return None };
+        if run.ranked_score != next.ranked_score {
+            return None;
+        }
+        let axes = |run: &RankedRun<'_>| run.ranked_axes.map(|axes| (axes.completion, axes.error_rate));
+        Some(match (axes(run), axes(next)) {
+            (Some((completion, _)), Some((other, _))) if completion != other => Self::Completion,
+            (Some((_, rate)), Some((_, other))) if rate != other => Self::ErrorRate,
+            _ if run.wall_ms != next.wall_ms => Self::WallMs,
+            _ => Self::FinishedAt,
+        })
+    }
+
+    /// Returns it in words.
+    pub fn words(self) -> &'static str {
+        match self {
+            Self::Completion => "completion",
+            Self::ErrorRate => "the error rate",
+            Self::WallMs => "the wall time",
+            Self::FinishedAt => "the earlier finish",
+        }
     }
 }
 
@@ -152,13 +218,22 @@ pub struct RankedRun<'r> {
     pub agent_id: &'r AgentId,
     /// Id of its best run.
     pub run_id: &'r RunId,
-    /// Score from 0 to 100; null after an internal error.
+    /// Score that the run got when it was accepted, from 0 to 100; null after an internal error.
     #[schema(maximum = 100)]
     pub score: Option<u8>,
-    /// Name of the score's range.
+    /// Name of that score's range.
     pub tier: Tier,
-    /// Parts of the score.
+    /// Parts of that score.
     pub axes: Option<Axes>,
+    /// Score against the baseline of the competition, from 0 to 100, by which the agents are ranked.
+    #[schema(maximum = 100)]
+    pub ranked_score: Option<u8>,
+    /// Parts of the ranked score.
+    pub ranked_axes: Option<Axes>,
+    /// Axes of the ranked score that could not be computed and count as 50.
+    pub defaulted: &'r [String],
+    /// What decided between this run and a neighbor with the same ranked score; null without such a neighbor.
+    pub tie_decided_by: Option<TieBreak>,
     /// Wall time of the run, in milliseconds.
     pub wall_ms: Option<u64>,
     /// Branch with the work of the run.
@@ -168,14 +243,29 @@ pub struct RankedRun<'r> {
 }
 
 impl<'r> RankedRun<'r> {
-    fn of((index, run): (usize, &'r Run)) -> Self {
+    /// Returns the name of the ranked score's range.
+    pub fn ranked_tier(&self) -> Option<Tier> {
+        self.ranked_score.map(Tier::of)
+    }
+
+    /// Builds the view of the first attempt of a ranking.
+    pub fn first(attempt: &'r RankedAttempt) -> Self {
+        Self::of((0, attempt))
+    }
+
+    fn of((index, RankedAttempt { run, scored: ranked }): (usize, &'r RankedAttempt)) -> Self {
+        let (scored, ranked) = (run.scored.as_ref(), ranked.as_ref());
         Self {
             rank: index + 1,
             agent_id: &run.agent,
             run_id: &run.id,
-            score: run.scored.as_ref().map(|scored| scored.score),
+            score: scored.map(|scored| scored.score),
             tier: run.tier(),
-            axes: run.scored.as_ref().map(|scored| scored.axes),
+            axes: scored.map(|scored| scored.axes),
+            ranked_score: ranked.map(|ranked| ranked.score),
+            ranked_axes: ranked.map(|ranked| ranked.axes),
+            defaulted: ranked.map_or(&[], |ranked| &ranked.defaulted),
+            tie_decided_by: None,
             wall_ms: run.report.wall_ms.map(Whole::get),
             branch: run.branch.as_deref(),
             pull_request: run.pull_request.as_deref(),

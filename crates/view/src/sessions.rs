@@ -183,6 +183,7 @@ pub fn kind_name(agent: Agent) -> &'static str {
         Agent::GeminiCli => "Gemini CLI",
         Agent::QwenCode => "Qwen Code",
         Agent::OpenCode => "OpenCode",
+        Agent::Pi => "pi",
         Agent::Copilot => "GitHub Copilot",
         Agent::GenAi => "GenAI conventions",
         Agent::Unknown => "unknown kind",

@@ -41,7 +41,7 @@ export interface AgentBreakdown {
 }
 
 /** A kind of agent. */
-export type AgentKind = "claude-code" | "codex" | "gemini-cli" | "qwen-code" | "opencode" | "copilot" | "genai" | "unknown";
+export type AgentKind = "claude-code" | "codex" | "gemini-cli" | "qwen-code" | "opencode" | "copilot" | "pi" | "genai" | "unknown";
 
 /** Id of an agent: 1 to 200 characters without control characters, not `.` or `..`. */
 export type AgentName = string;
@@ -114,10 +114,23 @@ export interface Agents {
   next_cursor?: string | null;
 }
 
-/** The ranking of the agents that attempted a spec. */
+/** The origin of the common baseline of a competition. */
+export type BaselineSource = "workspace" | "contenders";
+
+/**
+ * The ranking of the agents that attempted a spec. All attempts are compared with one baseline, so
+ * that the time of an attempt does not matter.
+ */
 export interface CompetitionReply {
   /** Task that agents compete on. */
   spec_id: RunName;
+  /** Baseline that the wall time of every attempt is compared with. */
+  baseline: RunBaseline;
+  /**
+   * Origin of the baseline: runs of the workspace before the first attempt, or the attempts
+   * themselves.
+   */
+  baseline_source: BaselineSource;
   /** Every agent with its best run, best first. */
   ranking: Array<RankedReply>;
   /** First agent of the ranking, if its run completed. */
@@ -202,6 +215,9 @@ export interface DayTotals {
   pass_rate?: number | null;
 }
 
+/** How the duration of a session was measured. */
+export type DurationKind = "active";
+
 /** The erased agent. */
 export interface EraseReply {
   /** SHA-256 of the agent's id. */
@@ -220,6 +236,177 @@ export interface ErrorBody {
 
 /** The machine-readable codes of errors. */
 export type ErrorCode = "bad_json" | "validation_error" | "auth_missing" | "auth_format" | "auth_invalid" | "auth_revoked" | "forbidden" | "not_found" | "method_not_allowed" | "timeout" | "conflict" | "too_large" | "unsupported_media_type" | "rate_limited" | "head_too_large" | "internal" | "overloaded" | "store_unavailable" | "clock";
+
+/** The state of an eval run after a change. */
+export interface EvalChangeReply {
+  /** Id of the eval run. */
+  eval_run_id: string;
+  /** State of the eval run. */
+  status: EvalStatus;
+}
+
+/** A filter of sessions. */
+export interface EvalFilter {
+  /** Only sessions with this many traces or more. */
+  min_traces: number;
+  /** Only sessions of this agent. */
+  agent_id?: AgentName | null;
+  /** Only sessions that began at this time or later. */
+  from?: TimeText | null;
+  /** Only sessions that began at this time or earlier. */
+  to?: TimeText | null;
+}
+
+/** A filter of sessions. */
+export interface EvalFilterRequest {
+  /** Only sessions of this agent. */
+  agent_id?: AgentName | null;
+  /** Only sessions that began at this time or later. */
+  from?: Moment | null;
+  /** Only sessions with this many traces or more. */
+  min_traces?: number | null;
+  /** Only sessions that began at this time or earlier. */
+  to?: Moment | null;
+}
+
+/** The results of one metric over all sessions of a run. */
+export interface EvalMetricSummary {
+  /** Name of the metric. */
+  name: MetricName;
+  /**
+   * Sessions with evidence for the metric. The others have the score 1 and are left out of the
+   * mean.
+   */
+  evaluated: number;
+  /** Those that reach the threshold. */
+  passed: number;
+  /** Mean score; null without an evaluated session. */
+  mean?: number | null;
+}
+
+/** How far an eval run is. */
+export interface EvalProgress {
+  /** Sessions to visit, as counted when the run started. */
+  targets: number;
+  /** Sessions that need no more work. */
+  done: number;
+  /** Sessions that were evaluated. */
+  scored: number;
+  /** Sessions that could not be evaluated. */
+  failed: number;
+  /** Sessions that the sample or `min_traces` left out. */
+  skipped: number;
+}
+
+/** An eval run: session metrics over many sessions. */
+export interface EvalRun {
+  /** Metrics that are computed. */
+  metrics: Array<MetricName>;
+  /** Share of the sessions that are evaluated. */
+  sampling_rate: number;
+  /** Weights of the signals. */
+  signal_weights: SignalWeights;
+  /** Scores from which a metric passes; null is the default, 0.5. */
+  thresholds: MetricThresholds;
+  /** Id of the eval run. */
+  eval_run_id: string;
+  /** State of the eval run. */
+  status: EvalStatus;
+  /** Seed of the sample, as 16 hexadecimal digits. */
+  seed: string;
+  /** Time when it was created. */
+  created_at: TimeText;
+  /** Number of sessions, by what became of them. */
+  progress: EvalProgress;
+  /** Results of each metric over all sessions so far. */
+  summary: Array<EvalMetricSummary>;
+  /** Reason why the run failed. */
+  error?: string | null;
+  /** Filter that selects the sessions; null if they were listed. */
+  filter?: EvalFilter | null;
+  /** Time when it ended; null until then. */
+  finished_at?: TimeText | null;
+  /** Name of the eval run. */
+  name?: string | null;
+  /** Schedule that started it; null if a client did. */
+  schedule_id?: string | null;
+  /** Time when it started; null while it waits. */
+  started_at?: TimeText | null;
+}
+
+/** An eval run to start. */
+export interface EvalRunRequest {
+  /** Filter that selects the sessions to evaluate. `{}` selects all. */
+  filter?: EvalFilterRequest | null;
+  /** Metrics to compute; all if absent. */
+  metrics?: Array<MetricName> | null;
+  /** Name of the run, for people. */
+  name?: string | null;
+  /** Share of the sessions to evaluate, more than 0; all if absent. */
+  sampling_rate?: number | null;
+  /** Sessions to evaluate, each once. Either this or `filter`. */
+  session_ids?: Array<SessionName> | null;
+  /** Weights of the signals that differ from their defaults. */
+  signal_weights?: SignalWeights | null;
+  /** Scores from which a metric passes; 0.5 if absent. */
+  thresholds?: MetricThresholds | null;
+}
+
+/** A page of eval runs. */
+export interface EvalRunsReply {
+  /** Eval runs, the last created first. */
+  data: Array<EvalRun>;
+  /** Cursor of the next page; null on the last page. */
+  next_cursor?: string | null;
+}
+
+/** The result of one session of an eval run. */
+export interface EvalScore {
+  /** Id of the session. */
+  session_id: SessionName;
+  /** `pending`, `scored` or `failed`. */
+  status: string;
+  /** Id of the agent; null if the session is unknown. */
+  agent_id?: AgentName | null;
+  /** Reason why the session could not be evaluated. */
+  error?: string | null;
+  /**
+   * Metrics that were chosen, by name, with their metadata, as `GET
+   * /v1/sessions/{session_id}/metrics` returns them; null if there are none.
+   */
+  metrics?: EvalScores | null;
+}
+
+/** The results of one session: the chosen metrics. */
+export interface EvalScores {
+  /** Consistency, if it was chosen. */
+  agent_consistency?: SessionMetric | null;
+  /** Reliability, if it was chosen. */
+  agent_reliability?: SessionMetric | null;
+}
+
+/** A page of results. */
+export interface EvalScoresReply {
+  /** Results, sorted by session. */
+  data: Array<EvalScore>;
+  /** Cursor of the next page; null on the last page. */
+  next_cursor?: string | null;
+}
+
+/** What an eval run computes. */
+export interface EvalSettings {
+  /** Metrics that are computed. */
+  metrics: Array<MetricName>;
+  /** Share of the sessions that are evaluated. */
+  sampling_rate: number;
+  /** Weights of the signals. */
+  signal_weights: SignalWeights;
+  /** Scores from which a metric passes; null is the default, 0.5. */
+  thresholds: MetricThresholds;
+}
+
+/** The state of an eval run. */
+export type EvalStatus = "pending" | "running" | "completed" | "failed" | "cancelled";
 
 /** The verdict on one output. The status is 200 even if a gate failed. */
 export interface EvaluateReply {
@@ -554,6 +741,9 @@ export interface MetricDefinition {
   bands: Array<MetricBand>;
 }
 
+/** A metric of sessions. */
+export type MetricName = "agent_reliability" | "agent_consistency";
+
 /** A metric, without the details of its computation. */
 export interface MetricSummary {
   /** Score from 0 to 1, with four decimals. */
@@ -570,6 +760,14 @@ export interface MetricSummary {
   evaluable: boolean;
   /** Version of the formula. */
   formula_version: string;
+}
+
+/** The thresholds that a caller sets. Absent thresholds keep the default. */
+export interface MetricThresholds {
+  /** Threshold of consistency. */
+  agent_consistency?: number | null;
+  /** Threshold of reliability. */
+  agent_reliability?: number | null;
 }
 
 /** Both metrics, without the details of their computation. */
@@ -619,6 +817,14 @@ export interface Overview {
   ranking: Array<AgentRow>;
 }
 
+/** Whether a schedule is paused. */
+export interface PauseReply {
+  /** Id of the schedule. */
+  schedule_id: string;
+  /** Whether it is paused. */
+  paused: boolean;
+}
+
 /** The performance of a session. */
 export interface Performance {
   /** Duration in whole minutes. */
@@ -662,10 +868,12 @@ export interface PerformanceCoverage {
   missing: Array<string>;
   /** Present kinds that only some of the calls have. */
   partial: Array<string>;
-  /** OTLP signal that was scored. */
+  /** Source that was scored. */
   signal: TelemetrySignal;
   /** Source of the costs. */
   cost_source: CostSource;
+  /** How the duration was measured, if not from the first to the last event. */
+  duration?: DurationKind | null;
 }
 
 /** The dimensions of the performance, each from 0 to 10 with one decimal. */
@@ -765,16 +973,27 @@ export interface RankedReply {
   agent_id: AgentName;
   /** Id of its best run. */
   run_id: RunName;
-  /** Name of the score's range. */
+  /** Name of that score's range. */
   tier: Tier;
-  /** Parts of the score. */
+  /** Axes of the ranked score that could not be computed and count as 50. */
+  defaulted: Array<string>;
+  /** Parts of that score. */
   axes?: RunAxes | null;
   /** Branch with the work of the run. */
   branch?: string | null;
   /** Pull request with the work of the run. */
   pull_request?: string | null;
-  /** Score from 0 to 100; null after an internal error. */
+  /** Parts of the ranked score. */
+  ranked_axes?: RunAxes | null;
+  /** Score against the baseline of the competition, from 0 to 100, by which the agents are ranked. */
+  ranked_score?: number | null;
+  /** Score that the run got when it was accepted, from 0 to 100; null after an internal error. */
   score?: number | null;
+  /**
+   * What decided between this run and a neighbor with the same ranked score; null without such a
+   * neighbor.
+   */
+  tie_decided_by?: TieBreak | null;
   /** Wall time of the run, in milliseconds. */
   wall_ms?: number | null;
 }
@@ -931,6 +1150,16 @@ export interface RunBaseline {
   p50_ms?: number | null;
 }
 
+/** The evidence that a scorecard used. */
+export interface RunCoverage {
+  /** Kinds of evidence that the run has. */
+  present: Array<string>;
+  /** Kinds of evidence that are missing. */
+  missing: Array<string>;
+  /** Whether only the run itself supports its outcome: it has no stages and names no spec. */
+  outcome_is_unsupported: boolean;
+}
+
 /** 1 to 200 characters without control characters, not `.` or `..`. */
 export type RunName = string;
 
@@ -959,6 +1188,8 @@ export interface RunReply {
    * fields.
    */
   warnings: Array<string>;
+  /** Evidence behind the score, and what is missing. */
+  coverage: RunCoverage;
   /** Time when the run was scored. */
   scored_at: TimeText;
   /** Outcome of the run. */
@@ -1046,6 +1277,90 @@ export interface RunsReply {
   next_cursor?: string | null;
 }
 
+/** When eval runs start by themselves. */
+export interface Schedule {
+  /** Metrics that are computed. */
+  metrics: Array<MetricName>;
+  /** Share of the sessions that are evaluated. */
+  sampling_rate: number;
+  /** Weights of the signals. */
+  signal_weights: SignalWeights;
+  /** Scores from which a metric passes; null is the default, 0.5. */
+  thresholds: MetricThresholds;
+  /** Id of the schedule. */
+  schedule_id: string;
+  /** Name of the schedule and of its runs. */
+  name: string;
+  /** When it fires, in UTC: `every_6h`, `daily`, `weekly`, or `cron:` and five fields. */
+  cadence: string;
+  /** Filter that selects the sessions of its runs. */
+  filter: EvalFilter;
+  /** Whether a tick starts no run if no evidence was accepted since the last run. */
+  only_if_changed: boolean;
+  /** Whether it is paused. */
+  paused: boolean;
+  /** Time when it was created. */
+  created_at: TimeText;
+  /** The last run that it started. */
+  last_eval_run_id?: string | null;
+  /** Time of the next tick; null while it is paused. */
+  next_tick_at?: TimeText | null;
+}
+
+/** Changes of a schedule. Absent fields stay as they are. */
+export interface SchedulePatch {
+  /** When it fires, in UTC. Ticks of the new cadence count from now. */
+  cadence?: string | null;
+  /** Filter that selects the sessions to evaluate. Replaces the whole filter. */
+  filter?: EvalFilterRequest | null;
+  /** Metrics to compute. */
+  metrics?: Array<MetricName> | null;
+  /** Name of the schedule and of its later runs. */
+  name?: string | null;
+  /** Start no run if no evidence of the selected sessions was accepted since the last run. */
+  only_if_changed?: boolean | null;
+  /** Share of the sessions to evaluate, more than 0. */
+  sampling_rate?: number | null;
+  /** Weights of the signals. Replaces all weights; absent ones have their defaults. */
+  signal_weights?: SignalWeights | null;
+  /** Scores from which a metric passes. Replaces all thresholds. */
+  thresholds?: MetricThresholds | null;
+}
+
+/** A schedule to create. */
+export interface ScheduleRequest {
+  /** Name of the schedule and of its runs. */
+  name: string;
+  /**
+   * When it fires, in UTC: `every_6h`, `daily`, `weekly` (Mondays), or `cron:` and five fields,
+   * such as `cron:30 2 * * MON-FRI`.
+   */
+  cadence: string;
+  /** Filter that selects the sessions to evaluate; all if absent. */
+  filter?: EvalFilterRequest | null;
+  /** Metrics to compute; all if absent. */
+  metrics?: Array<MetricName> | null;
+  /**
+   * Start no run if no evidence of the selected sessions was accepted since the last run; `true` if
+   * absent.
+   */
+  only_if_changed?: boolean | null;
+  /** Share of the sessions to evaluate, more than 0; all if absent. */
+  sampling_rate?: number | null;
+  /** Weights of the signals that differ from their defaults. */
+  signal_weights?: SignalWeights | null;
+  /** Scores from which a metric passes; 0.5 if absent. */
+  thresholds?: MetricThresholds | null;
+}
+
+/** A page of schedules. */
+export interface SchedulesReply {
+  /** Schedules, the last created first. */
+  data: Array<Schedule>;
+  /** Cursor of the next page; null on the last page. */
+  next_cursor?: string | null;
+}
+
 /** The change of an agent's score on a day, with its cause. */
 export interface ScoreChange {
   /** Id of the agent. */
@@ -1085,6 +1400,8 @@ export interface ScoreReply {
    * fields.
    */
   warnings: Array<string>;
+  /** Evidence behind the score, and what is missing. */
+  coverage: RunCoverage;
   /** Time when the run was scored. */
   scored_at: TimeText;
   /** Parts of the score. */
@@ -1292,6 +1609,18 @@ export interface SettingsRequest {
 /** The source of signals: `sent`, `derived` from telemetry, or `mixed`. */
 export type SignalSource = "sent" | "derived" | "mixed";
 
+/** The weights of the signals. In a request, absent weights keep their defaults. */
+export interface SignalWeights {
+  /** Weight of coherence. */
+  coherence?: number;
+  /** Weight of confidence. */
+  confidence?: number;
+  /** Weight of loop detection. */
+  loop_detection?: number;
+  /** Weight of tool correctness. */
+  tool_correctness?: number;
+}
+
 /** The result of sending signals. */
 export interface SignalsReply {
   /** Number of traces that were stored. */
@@ -1306,8 +1635,14 @@ export interface SignalsRequest {
   agent_id?: AgentName | null;
 }
 
-/** The OTLP signal of a record. Many agents report the same work twice, as log records and as spans. */
-export type TelemetrySignal = "logs" | "spans";
+/**
+ * The source of a record: an OTLP signal, or a transcript. Many agents report the same work more
+ * than once.
+ */
+export type TelemetrySignal = "logs" | "spans" | "transcript";
+
+/** What decides between two neighbors of a ranking that have the same score. */
+export type TieBreak = "completion" | "error_rate" | "wall_ms" | "finished_at";
 
 /** The name of a range of scores: 0–39, 40–69, 70–89, 90–100; `Unranked` without a score. */
 export type Tier = "Unranked" | "Bronze" | "Silver" | "Gold" | "Elite";
@@ -1368,6 +1703,12 @@ export interface TraceSignals {
   tool_correctness?: number | null;
 }
 
+/** The run that a client asked for. */
+export interface TriggerReply {
+  /** Id of the eval run. */
+  eval_run_id: string;
+}
+
 /** What listAgents may ask for. */
 export interface ListAgentsQuery {
   /** Maximum number of rows */
@@ -1398,6 +1739,28 @@ export interface GetBreakdownQuery {
   from?: TimeText;
   /** A time on the last day */
   to?: TimeText;
+}
+
+/** What listEvalRuns may ask for. */
+export interface ListEvalRunsQuery {
+  /** Maximum number of rows */
+  limit?: number;
+  /** `next_cursor` of the previous page */
+  cursor?: string;
+  /** Only runs in this state */
+  status?: EvalStatus;
+  /** Only runs of this schedule */
+  schedule_id?: string;
+}
+
+/** What listEvalScores may ask for. */
+export interface ListEvalScoresQuery {
+  /** Maximum number of rows */
+  limit?: number;
+  /** `next_cursor` of the previous page */
+  cursor?: string;
+  /** Only results in this state */
+  status?: string;
 }
 
 /** What listEvents may ask for. */
@@ -1482,6 +1845,24 @@ export interface ListRunsQuery {
   from?: TimeText;
   /** Only runs that ended at this time or earlier */
   to?: TimeText;
+}
+
+/** What listSchedules may ask for. */
+export interface ListSchedulesQuery {
+  /** Maximum number of rows */
+  limit?: number;
+  /** `next_cursor` of the previous page */
+  cursor?: string;
+}
+
+/** What listScheduleRuns may ask for. */
+export interface ListScheduleRunsQuery {
+  /** Maximum number of rows */
+  limit?: number;
+  /** `next_cursor` of the previous page */
+  cursor?: string;
+  /** Only runs in this state */
+  status?: EvalStatus;
 }
 
 /** What listSessions may ask for. */
@@ -1579,9 +1960,9 @@ export class Client extends Http {
   /**
    * Erase an agent.
    *
-   * The agent is no longer visible from now on. Its evidence, runs, events, scores and saved
-   * replies are deleted within a minute. A tombstone remains: a time, a count, and the SHA-256 of
-   * the id. Needs a secret key.
+   * The agent is no longer visible from now on. Its evidence, runs, events, scores and request keys
+   * are deleted within a minute. A tombstone remains: a time, a count, and the SHA-256 of the id.
+   * Needs a secret key.
    */
   eraseAgent(agentId: AgentName, query: EraseAgentQuery, options: CallOptions = {}): Promise<EraseReply> {
     return this.send({ method: "DELETE", path: path("/v1/agents/{agent_id}", agentId), query: { ...query } }, options);
@@ -1613,6 +1994,78 @@ export class Client extends Http {
    */
   getBreakdown(agentId: AgentName, query: GetBreakdownQuery = {}, options: CallOptions = {}): Promise<AgentBreakdown> {
     return this.send({ method: "GET", path: path("/v1/agents/{agent_id}/breakdown", agentId), query: { ...query } }, options);
+  }
+
+  /**
+   * List eval runs.
+   *
+   * Returns the last created run first.
+   */
+  listEvalRuns(query: ListEvalRunsQuery = {}, options: CallOptions = {}): Promise<EvalRunsReply> {
+    return this.send({ method: "GET", path: "/v1/eval-runs", query: { ...query } }, options);
+  }
+
+  /**
+   * List eval runs. Page after page is read as they are used, `pageSize` at a time.
+   *
+   * Returns the last created run first.
+   */
+  iterEvalRuns({ pageSize, ...query }: Omit<ListEvalRunsQuery, "cursor" | "offset" | "limit"> & { pageSize?: number } = {}, options: CallOptions = {}): AsyncGenerator<EvalRun, void, undefined> {
+    return this.pages({ method: "GET", path: "/v1/eval-runs", query: { ...query, limit: pageSize } }, "data", options);
+  }
+
+  /**
+   * Start an eval run.
+   *
+   * Computes session metrics for a list of sessions, or for all sessions that a filter selects. The
+   * run continues in the background, also after a restart of the server. A session that cannot be
+   * evaluated is counted as failed and does not stop the run. Needs a secret key.
+   */
+  createEvalRun(body: EvalRunRequest = {}, options: PostOptions = {}): Promise<EvalRun> {
+    return this.send({ method: "POST", path: "/v1/eval-runs", body }, options);
+  }
+
+  /** Read an eval run. */
+  getEvalRun(evalRunId: string, options: CallOptions = {}): Promise<EvalRun> {
+    return this.send({ method: "GET", path: path("/v1/eval-runs/{eval_run_id}", evalRunId) }, options);
+  }
+
+  /**
+   * Cancel an eval run.
+   *
+   * The results so far stay. Needs a secret key.
+   */
+  cancelEvalRun(evalRunId: string, options: PostOptions = {}): Promise<EvalChangeReply> {
+    return this.send({ method: "POST", path: path("/v1/eval-runs/{eval_run_id}/cancel", evalRunId) }, options);
+  }
+
+  /**
+   * Retry the failed sessions of an eval run.
+   *
+   * Evaluates them again; a run that failed as a whole goes on. Results that exist stay. Needs a
+   * secret key.
+   */
+  retryEvalRun(evalRunId: string, options: PostOptions = {}): Promise<EvalChangeReply> {
+    return this.send({ method: "POST", path: path("/v1/eval-runs/{eval_run_id}/retry", evalRunId) }, options);
+  }
+
+  /**
+   * Read the results of an eval run.
+   *
+   * Returns one result per session, sorted by session, with the metadata of each metric.
+   */
+  listEvalScores(evalRunId: string, query: ListEvalScoresQuery = {}, options: CallOptions = {}): Promise<EvalScoresReply> {
+    return this.send({ method: "GET", path: path("/v1/eval-runs/{eval_run_id}/scores", evalRunId), query: { ...query } }, options);
+  }
+
+  /**
+   * Read the results of an eval run. Page after page is read as they are used, `pageSize` at a
+   * time.
+   *
+   * Returns one result per session, sorted by session, with the metadata of each metric.
+   */
+  iterEvalScores(evalRunId: string, { pageSize, ...query }: Omit<ListEvalScoresQuery, "cursor" | "offset" | "limit"> & { pageSize?: number } = {}, options: CallOptions = {}): AsyncGenerator<EvalScore, void, undefined> {
+    return this.pages({ method: "GET", path: path("/v1/eval-runs/{eval_run_id}/scores", evalRunId), query: { ...query, limit: pageSize } }, "data", options);
   }
 
   /**
@@ -1817,6 +2270,103 @@ export class Client extends Http {
   }
 
   /**
+   * List schedules.
+   *
+   * Returns the last created schedule first.
+   */
+  listSchedules(query: ListSchedulesQuery = {}, options: CallOptions = {}): Promise<SchedulesReply> {
+    return this.send({ method: "GET", path: "/v1/schedules", query: { ...query } }, options);
+  }
+
+  /**
+   * List schedules. Page after page is read as they are used, `pageSize` at a time.
+   *
+   * Returns the last created schedule first.
+   */
+  iterSchedules({ pageSize, ...query }: Omit<ListSchedulesQuery, "cursor" | "offset" | "limit"> & { pageSize?: number } = {}, options: CallOptions = {}): AsyncGenerator<Schedule, void, undefined> {
+    return this.pages({ method: "GET", path: "/v1/schedules", query: { ...query, limit: pageSize } }, "data", options);
+  }
+
+  /**
+   * Create a schedule.
+   *
+   * Its first run starts at the first tick after now. Ticks that are missed while the server is
+   * down start one run when it is back. Needs a secret key.
+   */
+  createSchedule(body: ScheduleRequest, options: PostOptions = {}): Promise<Schedule> {
+    return this.send({ method: "POST", path: "/v1/schedules", body }, options);
+  }
+
+  /**
+   * Delete a schedule.
+   *
+   * Its runs stay. Needs a secret key.
+   */
+  deleteSchedule(scheduleId: string, options: CallOptions = {}): Promise<void> {
+    return this.send({ method: "DELETE", path: path("/v1/schedules/{schedule_id}", scheduleId) }, options);
+  }
+
+  /** Read a schedule. */
+  getSchedule(scheduleId: string, options: CallOptions = {}): Promise<Schedule> {
+    return this.send({ method: "GET", path: path("/v1/schedules/{schedule_id}", scheduleId) }, options);
+  }
+
+  /**
+   * Change a schedule.
+   *
+   * Needs a secret key.
+   */
+  updateSchedule(scheduleId: string, body: SchedulePatch = {}, options: CallOptions = {}): Promise<Schedule> {
+    return this.send({ method: "PATCH", path: path("/v1/schedules/{schedule_id}", scheduleId), body }, options);
+  }
+
+  /**
+   * Pause a schedule.
+   *
+   * It starts no run until it is resumed. Needs a secret key.
+   */
+  pauseSchedule(scheduleId: string, options: PostOptions = {}): Promise<PauseReply> {
+    return this.send({ method: "POST", path: path("/v1/schedules/{schedule_id}/pause", scheduleId) }, options);
+  }
+
+  /**
+   * Resume a schedule.
+   *
+   * Ticks that passed during the pause start no run. Needs a secret key.
+   */
+  resumeSchedule(scheduleId: string, options: PostOptions = {}): Promise<PauseReply> {
+    return this.send({ method: "POST", path: path("/v1/schedules/{schedule_id}/resume", scheduleId) }, options);
+  }
+
+  /**
+   * List the runs of a schedule.
+   *
+   * Returns the last created run first.
+   */
+  listScheduleRuns(scheduleId: string, query: ListScheduleRunsQuery = {}, options: CallOptions = {}): Promise<EvalRunsReply> {
+    return this.send({ method: "GET", path: path("/v1/schedules/{schedule_id}/runs", scheduleId), query: { ...query } }, options);
+  }
+
+  /**
+   * List the runs of a schedule. Page after page is read as they are used, `pageSize` at a time.
+   *
+   * Returns the last created run first.
+   */
+  iterScheduleRuns(scheduleId: string, { pageSize, ...query }: Omit<ListScheduleRunsQuery, "cursor" | "offset" | "limit"> & { pageSize?: number } = {}, options: CallOptions = {}): AsyncGenerator<EvalRun, void, undefined> {
+    return this.pages({ method: "GET", path: path("/v1/schedules/{schedule_id}/runs", scheduleId), query: { ...query, limit: pageSize } }, "data", options);
+  }
+
+  /**
+   * Start a run of a schedule now.
+   *
+   * Starts a run also if nothing has changed, and if the schedule is paused. The next tick stays.
+   * Needs a secret key.
+   */
+  triggerSchedule(scheduleId: string, options: PostOptions = {}): Promise<TriggerReply> {
+    return this.send({ method: "POST", path: path("/v1/schedules/{schedule_id}/trigger", scheduleId) }, options);
+  }
+
+  /**
    * List sessions.
    *
    * Returns the session that began last first. `from` and `to` filter by the start of a session; if
@@ -1912,8 +2462,9 @@ export class Client extends Http {
   /**
    * Compare the agents of a spec.
    *
-   * Returns every agent with its best run, best first: by score, then completion, error rate, wall
-   * time and end of the run.
+   * Returns every agent with its best run, best first: by `ranked_score`, then completion, error
+   * rate, wall time and end of the run. `ranked_score` compares every attempt with one baseline;
+   * `score` is what the run got when it was accepted.
    */
   getCompetition(specId: RunName, options: CallOptions = {}): Promise<CompetitionReply> {
     return this.send({ method: "GET", path: path("/v1/specs/{spec_id}/competition", specId) }, options);

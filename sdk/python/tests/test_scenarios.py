@@ -6,6 +6,7 @@ Each file of `api-scenarios` runs on its own server, as in the tests of the serv
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -74,6 +75,18 @@ def run_step(clients: Clients, step: dict[str, Any], keys: dict[str, str], varia
         variables[expected["save_body"]] = reply.text
 
 
+def run_until(clients: Clients, step: dict[str, Any], keys: dict[str, str], variables: Variables) -> None:
+    """Runs a step; one that has to pass eventually, again and again for a minute."""
+    deadline = time.monotonic() + 60
+    while True:
+        try:
+            return run_step(clients, step, keys, variables)
+        except AssertionError:
+            if not step.get("eventually") or time.monotonic() > deadline:
+                raise
+        time.sleep(0.01)
+
+
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
 def test_the_scenario_runs_as_written(file: Path, start: Callable[..., Server]) -> None:
     scenario = json.loads(file.read_text())
@@ -88,7 +101,7 @@ def test_the_scenario_runs_as_written(file: Path, start: Callable[..., Server]) 
             for turn in range(step.get("repeat", 1)):
                 variables["time"] = turn
                 try:
-                    run_step(clients, step, keys, variables)
+                    run_until(clients, step, keys, variables)
                 except AssertionError as error:
                     failures.append(f"{step['name']}: {str(error)[:1000]}")
                     break

@@ -6,7 +6,7 @@ use std::path::Path;
 use anyhow::Result;
 use renown_core::ids::OrgId;
 use renown_store::sqlite::Sqlite;
-use renown_store::{Clock, NewEvaluation, NewRun, RunStore, Store};
+use renown_store::{Clock, Evidence, NewEvaluation, NewRun};
 use tokio::runtime::Runtime;
 
 /// Number of evaluations per call of the store.

@@ -15,7 +15,7 @@ use renown_core::ids::{IdentityId, OrgId};
 use renown_core::time::Timestamp;
 use renown_core::units::Unit;
 use renown_store::sqlite::{FILE, Sqlite, system_clock};
-use renown_store::{IdentityStore, NewReputationEvent, NewRun, RunStore};
+use renown_store::{Evidence, NewReputationEvent, NewRun, Reads};
 use rusqlite::Connection;
 use tokio::runtime::Runtime;
 use uuid::Uuid;

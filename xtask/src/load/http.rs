@@ -19,8 +19,13 @@ pub(crate) fn get(path: &str, key: &str) -> Vec<u8> {
 
 /// A `POST` of JSON.
 pub(crate) fn post(path: &str, key: &str, body: &str) -> Vec<u8> {
+    send("POST", path, key, "", body)
+}
+
+/// A request with JSON. Each of the other `headers` is a line with its end.
+pub(crate) fn send(method: &str, path: &str, key: &str, headers: &str, body: &str) -> Vec<u8> {
     format!(
-        "POST {path} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {key}\r\n\
+        "{method} {path} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {key}\r\n{headers}\
          Content-Type: application/json\r\nContent-Length: {}\r\n\r\n{body}",
         body.len()
     )

@@ -15,6 +15,7 @@ const PURE: [(&str, &[&str]); 4] = [
         "renown-core",
         &[
             "aho-corasick",
+            "croner",
             "ethnum",
             "jiff",
             "jsonschema",

@@ -7,8 +7,9 @@ use renown_core::explain::Component;
 use renown_core::identity::{IdentityReputation, identity_of};
 use renown_core::ids::{AgentId, OrgId};
 use renown_core::time::Day;
-use renown_store::sqlite::{Reader, system_clock};
-use renown_store::{AgentSummary, RunQuery, SessionQuery, StoreError, StoredSession};
+use renown_store::{
+    AgentSummary, ReadError, ReadOnlyStore, RunQuery, SessionQuery, StoredSession, system_clock,
+};
 use renown_view::RunView;
 use renown_view::breakdown::{GateCount, LatencyBucket, ToolRow};
 use renown_view::{AgentBreakdown, AgentRow};
@@ -18,8 +19,9 @@ use serde_json::{Map, Value};
 use crate::args::{ReadArgs, TextFormatArg};
 use crate::failure::{Failure, printable};
 use crate::numbers::percent;
+use crate::store_location::ask;
 use crate::table::{counted, left, right, table};
-use crate::{as_json, runs, sessions, store_location};
+use crate::{as_json, runs, sessions};
 
 /// Number of runs and of sessions shown.
 const RUNS_SHOWN: usize = 10;
@@ -30,7 +32,7 @@ const BREAKDOWN_DAYS: u32 = 30;
 
 pub(super) fn show(agent: &AgentId, read: &ReadArgs) -> Result<String, Failure> {
     let (store, org) = (read.location.resolve()?.read()?, &read.org);
-    let known = load(&store, org, agent).map_err(|error| store_location::failure(&error))?;
+    let known = ask(load(&*store, org, agent))?;
     let known = known.ok_or_else(|| {
         Failure::new(format!("no agent {:?} in {org}", agent.as_str()))
             .hint("`renown agents list --search TEXT` finds agents")
@@ -52,21 +54,23 @@ struct Known {
     sessions: Vec<StoredSession>,
 }
 
-fn load(store: &Reader, org: &OrgId, agent: &AgentId) -> Result<Option<Known>, StoreError> {
-    let Some(found) = store.agent(org, agent)? else { return Ok(None) };
+async fn load(store: &dyn ReadOnlyStore, org: &OrgId, agent: &AgentId) -> Result<Option<Known>, ReadError> {
+    let Some(found) = store.agent(org, agent).await? else { return Ok(None) };
     let now = (system_clock())()?;
     let (from, to) = (Day::of(now).back(BREAKDOWN_DAYS - 1), Day::of(now));
     let runs = RunQuery { agent: Some(agent.clone()), limit: RUNS_SHOWN, ..RunQuery::default() };
     let sessions =
         SessionQuery { agent: Some(agent.clone()), limit: SESSIONS_SHOWN, ..SessionQuery::default() };
-    let identity = store.identity_windows(org, identity_of(org, agent), now)?;
+    let identity = store.identity_windows(org, identity_of(org, agent), now).await?;
+    let evidence = store.evidence_of_agents(org, vec![agent.clone()], now).await?.pop().unwrap_or_default();
+    let runs = store.runs(org, runs).await?.runs;
     Ok(Some(Known {
-        row: AgentRow::of(org, found.clone(), store.evidence(org, agent, now)?, now),
+        row: AgentRow::of(org, found.clone(), evidence, now),
         agent: found,
-        breakdown: AgentBreakdown::of(agent.clone(), from, to, store.agent_days(org, agent, from, to)?),
+        breakdown: AgentBreakdown::of(agent.clone(), from, to, store.agent_days(org, agent, from, to).await?),
         identity: identity.breakdown().standing(now),
-        runs: store.runs(org, &runs)?.runs.iter().map(|run| runs::shown(&RunView::of(run))).collect(),
-        sessions: store.sessions(org, &sessions)?.sessions,
+        runs: runs.iter().map(|run| runs::shown(&RunView::of(run))).collect(),
+        sessions: store.sessions(org, sessions).await?.sessions,
     }))
 }
 

@@ -14,8 +14,8 @@ use super::Cli;
 
 /// The groups of `renown --help`, in the order of their printing. A test compares them with the subcommands.
 const GROUPS: [(&str, &[&str]); 4] = [
-    ("Judge and gate", &["judge", "gate", "proxy", "score"]),
-    ("Scores and evidence", &["overview", "agents", "sessions", "runs", "run", "report", "export"]),
+    ("Judge and gate", &["judge", "stats", "gate", "proxy", "score"]),
+    ("Scores and evidence", &["overview", "agents", "sessions", "eval", "runs", "run", "report", "export"]),
     ("Server and setup", &["serve", "setup", "open"]),
     ("Administration", &["keys", "doctor", "verify", "backup", "restore", "forget", "completions"]),
 ];
@@ -171,6 +171,45 @@ pub(super) const SESSIONS_RECORDS_HELP: &str = r"Prompts, tool arguments, output
 Examples:
   renown sessions records 0b1c2d3e
   renown sessions records 0b1c2d3e --limit 1000 --format json";
+
+pub(super) const EVAL_HELP: &str = r"Works on the data directory while no server uses it, or through a server:
+--server URL, with a secret key in RENOWN_KEY.
+
+Examples:
+  renown eval run --agent coder --from 2026-11-01T00:00:00Z
+  renown eval list
+  renown eval compare eval_01K9ZQ4M2T7X8Y6W5V4S3R2P1N eval_01KA1B2C3D4E5F6G7H8J9KMNPQ";
+
+pub(super) const EVAL_RUN_HELP: &str = r"Evaluates all sessions that the filters select. The metrics are those of
+`renown score session`. A sample is chosen by a random seed, which the run keeps.
+Exit codes: 0 the run has ended or was started, 1 it failed or was cancelled.
+
+Examples:
+  renown eval run --agent coder --min-traces 3
+  renown eval run --sample 0.1 --threshold agent_reliability=0.7
+  renown eval run --server http://127.0.0.1:7070 --watch";
+
+pub(super) const EVAL_LIST_HELP: &str = r"Examples:
+  renown eval list
+  renown eval list --status failed --format json";
+
+pub(super) const EVAL_SHOW_HELP: &str = r"Examples:
+  renown eval show eval_01K9ZQ4M2T7X8Y6W5V4S3R2P1N
+  renown eval show eval_01K9ZQ4M2T7X8Y6W5V4S3R2P1N --format json";
+
+pub(super) const EVAL_COMPARE_HELP: &str = r"Compares the sessions that both runs evaluated.
+
+Examples:
+  renown eval compare eval_01K9ZQ4M2T7X8Y6W5V4S3R2P1N eval_01KA1B2C3D4E5F6G7H8J9KMNPQ
+  renown eval compare eval_01K9ZQ4M2T7X8Y6W5V4S3R2P1N eval_01KA1B2C3D4E5F6G7H8J9KMNPQ --format json";
+
+pub(super) const EVAL_CANCEL_HELP: &str = r"Examples:
+  renown eval cancel eval_01K9ZQ4M2T7X8Y6W5V4S3R2P1N
+  renown eval cancel eval_01K9ZQ4M2T7X8Y6W5V4S3R2P1N --server http://127.0.0.1:7070";
+
+pub(super) const EVAL_RETRY_HELP: &str = r"Examples:
+  renown eval retry eval_01K9ZQ4M2T7X8Y6W5V4S3R2P1N
+  renown eval retry eval_01K9ZQ4M2T7X8Y6W5V4S3R2P1N --server http://127.0.0.1:7070";
 
 pub(super) const RUNS_HELP: &str = r"Works on the data directory while no server uses it (show, list and compare also
 while one does), or through a server: --server URL, with a key in RENOWN_KEY.
@@ -369,14 +408,16 @@ Examples:
   renown setup claude --check
   renown setup gemini --agent reviewer-1 --server https://renown.example/otlp --print";
 
-pub(super) const JUDGE_HELP: &str = r"Reads logs and spans of Claude Code, Codex, Gemini CLI, Qwen Code, OpenCode,
-Copilot and agents that follow the GenAI conventions of OpenTelemetry. Several
-files are read as one stream; their order does not matter. Prompts, arguments
-and outputs are never read.
+pub(super) const JUDGE_HELP: &str = r"Without logs, and with nothing piped in, judges the latest session on this
+machine: of Claude Code, Codex, Gemini CLI, Qwen Code, OpenCode, Copilot CLI or
+pi, from the files in which they keep their sessions. Nothing has to be set up.
+If a server has received telemetry here, its sessions come first; --all and
+--last take both, and no session counts twice. --no-history, --store and --org
+leave out the files of the agents. --session takes the beginning of an id.
 
-Without logs, and with nothing piped in, judges the sessions that a server has
-received, also while it runs. --data, --store and --org choose the store and the
-organization; with any of them, standard input is not read.
+Logs are OpenTelemetry logs and spans, also of agents that follow the GenAI
+conventions. Several files are read as one stream; their order does not matter.
+Prompts, arguments and outputs are never kept, in logs or files of agents.
 
 The result goes to standard output, the summary of what was read to standard
 error. Bad lines are skipped and counted; the first three are shown.
@@ -385,9 +426,22 @@ error. Bad lines are skipped and counted; the first three are shown.
 deduplicated. Records without one count again, unless the same unchanged log is
 sent again within a day. A server on another machine needs a key in RENOWN_KEY.
 
+With --history, it sends the sessions on this machine instead: what happened, not
+what was said. It can be repeated; only what is new is added.
+
 Exit codes: 0 judged, 1 below --min, 2 nothing to judge or bad input.
 
 Examples:
   renown judge
-  renown judge --all --format table 'logs/*.jsonl.gz'
+  renown judge --all --agent claude --format table
   renown judge --min 7 logs.jsonl && git push";
+
+pub(super) const STATS_HELP: &str = r"Sums up the sessions that `renown judge --all` judges: those on this machine and
+those that a server has received, each once. Costs that the agent did not report
+are estimates from public prices, marked with ~; [prices] in renown.toml sets
+other prices.
+
+Examples:
+  renown stats
+  renown stats --by model --agent claude
+  renown stats --by day --from 2026-11-01T00:00:00Z --format csv";

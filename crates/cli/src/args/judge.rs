@@ -4,17 +4,19 @@ use std::path::PathBuf;
 
 use clap::builder::NonEmptyStringValueParser;
 use clap::{Args, ValueEnum, ValueHint};
-use renown_core::ids::OrgId;
+use renown_core::ids::{AgentId, OrgId};
 use renown_core::time::Timestamp;
+use renown_telemetry::dialect::Agent;
 
 use crate::judge::{self, Min};
 use crate::setup::server::ServerUrl;
 use crate::store_location::StoreLocationArgs;
 
 #[derive(Debug, Args)]
+#[expect(clippy::struct_excessive_bools, reason = "these are flags of a command")]
 pub(crate) struct JudgeArgs {
-    /// Log files or globs: OTLP JSON, one object per line, plain, gzip or zstd; `-` is standard input
-    /// [default: standard input if something is piped in, else the sessions that a server has received]
+    /// Log files or globs: OTLP JSON lines, plain, gzip or zstd; `-` is standard input
+    /// [default: standard input if piped, else the sessions on this machine]
     #[arg(value_hint = ValueHint::FilePath)]
     pub(crate) logs: Vec<PathBuf>,
 
@@ -37,6 +39,26 @@ pub(crate) struct JudgeArgs {
     /// Count only records up to this time
     #[arg(long, value_name = "T", value_parser = judge::time)]
     pub(crate) to: Option<Timestamp>,
+
+    /// Judge only sessions of this agent, such as claude or codex
+    #[arg(long, value_name = "AGENT", value_parser = agent_kind, conflicts_with = "logs")]
+    pub(crate) agent: Option<AgentName>,
+
+    /// Judge only sessions on this machine that worked in or below DIR
+    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath, conflicts_with = "logs")]
+    pub(crate) project: Option<PathBuf>,
+
+    /// Judge only sessions that a server has received
+    #[arg(long, conflicts_with_all = ["logs", "agent", "project"])]
+    pub(crate) no_history: bool,
+
+    /// With --submit: send the sessions on this machine, each record once
+    #[arg(long, requires = "submit", hide_short_help = true, conflicts_with_all = ["logs", "session", "all", "last", "project", "no_history", "watch"])]
+    pub(crate) history: bool,
+
+    /// With --history: agent id of the sessions [default: the agent's name]
+    #[arg(long, value_name = "ID", requires = "history", hide_short_help = true)]
+    pub(crate) agent_id: Option<AgentId>,
 
     /// Masque (persona) that the agent wore [default: from the session file or the telemetry]
     #[arg(long, value_name = "NAME", value_parser = NonEmptyStringValueParser::new())]
@@ -80,6 +102,42 @@ pub(crate) struct JudgeArgs {
     /// Configuration file with the prices of models [default: `RENOWN_CONFIG`, else renown.toml in the data directory]
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) config: Option<PathBuf>,
+}
+
+impl JudgeArgs {
+    /// Returns the agent whose sessions are judged.
+    pub(crate) fn agent_kind(&self) -> Option<Agent> {
+        self.agent.map(|AgentName(agent)| agent)
+    }
+
+    /// Whether an argument only makes sense for sessions on this machine, so that standard input is not read.
+    pub(crate) fn names_history(&self) -> bool {
+        self.agent.is_some() || self.project.is_some() || self.no_history
+    }
+}
+
+/// An agent by one of its names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct AgentName(pub(crate) Agent);
+
+/// The short names of agents that keep transcripts; their names in results are accepted too.
+const AGENTS: [(&str, Agent); 7] = [
+    ("claude", Agent::ClaudeCode),
+    ("codex", Agent::Codex),
+    ("gemini", Agent::GeminiCli),
+    ("qwen", Agent::QwenCode),
+    ("opencode", Agent::OpenCode),
+    ("copilot", Agent::Copilot),
+    ("pi", Agent::Pi),
+];
+
+/// Parses `--agent`.
+pub(crate) fn agent_kind(text: &str) -> Result<AgentName, String> {
+    let found = AGENTS.iter().find(|(short, agent)| *short == text || agent.name() == text);
+    found.map(|(_, agent)| AgentName(*agent)).ok_or_else(|| {
+        let names: Vec<&str> = AGENTS.iter().map(|(short, _)| *short).collect();
+        format!("expected one of {}", names.join(", "))
+    })
 }
 
 /// The output formats of sessions.

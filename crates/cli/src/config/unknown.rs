@@ -9,7 +9,7 @@ use renown_core::spelling;
 use toml::de::{DeTable, DeValue};
 
 /// Every known key. `*` matches any name. Keys below `.**` are checked elsewhere.
-const KNOWN: [&str; 33] = [
+const KNOWN: [&str; 34] = [
     "data",
     "listen",
     "store",
@@ -30,6 +30,7 @@ const KNOWN: [&str; 33] = [
     "prices.*.output",
     "prices.*.cache_read",
     "prices.*.cache_creation",
+    "prices.*.cache_creation_1h",
     "proxy.agent",
     "proxy.server",
     "proxy.key",

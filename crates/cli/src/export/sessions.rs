@@ -157,7 +157,7 @@ mod tests {
         let input = r#"{"trace_id":"t","signals":{"tool_correctness":0.5}}"#;
         let traces = vec![SessionTrace { trace: serde_json::from_str(input).unwrap(), started_at: None }];
         StoredSession {
-            position: Position(1),
+            position: Position::default(),
             id: "s".parse().unwrap(),
             agent: "a".parse().unwrap(),
             ledger: ledger.find("s").filter(|_| has_records).cloned(),

@@ -7,15 +7,40 @@ use std::io::{self, IsTerminal, Write};
 
 use renown_core::performance::{Performance, Recommendation};
 use renown_telemetry::account::Account;
-use renown_telemetry::report::SessionReport;
+use renown_telemetry::report::{CostSource, SessionReport};
+use serde::Serialize;
 
 use crate::args::FormatArg;
 use crate::table::counted;
 
+/// A session, with what only its transcript says.
+#[derive(Serialize)]
+pub(crate) struct Shown<'a> {
+    #[serde(flatten)]
+    pub(super) report: SessionReport<'a>,
+    #[serde(flatten)]
+    pub(super) transcript: Option<TranscriptDetails<'a>>,
+}
+
+/// What only a transcript says.
+#[derive(Serialize)]
+pub(crate) struct TranscriptDetails<'a> {
+    pub(super) models: &'a [String],
+    pub(super) agent_version: Option<&'a str>,
+    pub(super) project: Option<&'a str>,
+}
+
+impl<'a> Shown<'a> {
+    /// Shows a session from telemetry.
+    pub(super) fn of(report: SessionReport<'a>) -> Self {
+        Self { report, transcript: None }
+    }
+}
+
 /// Prints one session, or several in order.
 pub(super) fn write(
     out: impl Write + IsTerminal,
-    reports: &[SessionReport<'_>],
+    reports: &[Shown<'_>],
     format: FormatArg,
     is_one: bool,
 ) -> io::Result<()> {
@@ -36,7 +61,7 @@ pub(super) fn write(
                 if index > 0 {
                     writeln!(out, "---")?;
                 }
-                out.write_all(yaml(report).as_bytes())?;
+                out.write_all(yaml(&report.report).as_bytes())?;
             }
         }
         (FormatArg::Table, reports) => {
@@ -116,13 +141,25 @@ const ID_CHARS_MAX: usize = 36;
 const BAR_CHARS: usize = 10;
 
 /// Formats one line per session.
-pub(super) fn table(reports: &[SessionReport<'_>], color: bool) -> String {
-    let width = reports.iter().map(|report| shown_id(report).chars().count()).max().unwrap_or(0).max(7);
+///
+/// If transcripts are among them, the table has the agent too, and an estimated cost begins with `~`.
+pub(super) fn table(shown: &[Shown<'_>], color: bool) -> String {
+    let reports = || shown.iter().map(|shown| &shown.report);
+    let width = reports().map(|report| shown_id(report).chars().count()).max().unwrap_or(0).max(7);
+    let has_agents = shown.iter().any(|shown| shown.transcript.is_some());
+    let agent = |name: &str| if has_agents { format!("  {name:<11}") } else { String::new() };
     let mut text = format!(
-        "{:<width$}  {:<16}  {:>5}  {:>6}  {:>4}  {:>7}  {:>9}  SCORE\n",
-        "SESSION", "START (UTC)", "MIN", "TOOLS", "OK", "PROMPTS", "COST"
+        "{:<width$}{}  {:<16}  {:>5}  {:>6}  {:>4}  {:>7}  {:>9}  SCORE\n",
+        "SESSION",
+        agent("AGENT"),
+        "START (UTC)",
+        "MIN",
+        "TOOLS",
+        "OK",
+        "PROMPTS",
+        "COST"
     );
-    for report in reports {
+    for report in reports() {
         let Performance { duration_min, composite, recommendation, stats, .. } = &report.performance;
         let start = report.started_at.map(|at| at.to_string().replace('T', " "));
         let start = start.as_deref().and_then(|start| start.get(..16)).unwrap_or("-");
@@ -130,13 +167,16 @@ pub(super) fn table(reports: &[SessionReport<'_>], color: bool) -> String {
         let bar = format!("{}{}", "█".repeat(filled), "░".repeat(BAR_CHARS - filled));
         let (on, off) = if color { (escape(*recommendation), "\u{1b}[0m") } else { ("", "") };
         let is_known = |evidence| report.coverage.present.contains(&evidence);
-        let cost = if is_known("cost") { format!("${}", stats.total_cost) } else { "-".to_owned() };
+        let is_estimate = has_agents && report.coverage.cost_source != CostSource::Reported;
+        let sign = if is_estimate { "~" } else { "" };
+        let cost = if is_known("cost") { format!("{sign}${}", stats.total_cost) } else { "-".to_owned() };
         let ok = if is_known("tools") { format!("{}%", stats.tool_success_pct) } else { "-".to_owned() };
         let composite = composite.to_string();
         let _ = writeln!(
             text,
-            "{:<width$}  {start:<16}  {duration_min:>5}  {:>6}  {ok:>4}  {:>7}  {cost:>9}  {on}{bar} {composite:>4} {recommendation}{off}",
+            "{:<width$}{}  {start:<16}  {duration_min:>5}  {:>6}  {ok:>4}  {:>7}  {cost:>9}  {on}{bar} {composite:>4} {recommendation}{off}",
             shown_id(report),
+            agent(report.agent.name()),
             stats.total_tools,
             stats.prompts,
         );

@@ -10,17 +10,17 @@ use std::time::Duration;
 
 use renown_core::ids::{AgentId, OrgId};
 use renown_core::time::Timestamp;
-use renown_store::sqlite::{Evidence, Reader};
-use renown_store::{SessionQuery, StoreError, StoredSession};
+use renown_store::{EvidenceKind, OpenError, ReadError, ReadOnlyStore, SessionQuery, StoredSession};
 use renown_telemetry::ledger::{Session, TimeRange};
 use renown_telemetry::report::SessionReport;
 
+use super::print::Shown;
 use super::watch::Screen;
 use super::{Judge, NOTHING_HINT, no_logs, unscored, window};
 use crate::args::{FormatArg, JudgeArgs};
 use crate::failure::{self, Failure};
 use crate::progress::Work;
-use crate::store_location;
+use crate::store_location::{self, ask};
 use crate::table::counted;
 
 /// Number of sessions per read.
@@ -34,15 +34,15 @@ const LOOK_EVERY: Duration = Duration::from_secs(1);
 
 /// The store, and the organization whose sessions are read.
 pub(super) struct Received {
-    store: Reader,
+    store: Box<dyn ReadOnlyStore>,
     org: OrgId,
     /// The path of the store, for errors.
     name: String,
 }
 
 /// A session within the time range.
-struct Found {
-    session: Session,
+pub(super) struct Found {
+    pub(super) session: Session,
     agent: AgentId,
     began_at: Timestamp,
     last_seen: Timestamp,
@@ -55,20 +55,26 @@ impl Found {
 }
 
 impl Received {
-    pub(super) fn open(args: &JudgeArgs) -> Result<Self, Failure> {
+    /// Opens the store. Returns `None` if there is none and the arguments do not name one.
+    pub(super) fn open(args: &JudgeArgs) -> Result<Option<Self>, Failure> {
         let is_named = args.location.data.is_some() || args.location.store.is_some();
         let location = args.location.resolve_with(args.config.as_deref())?;
-        let failure = |error: &StoreError| {
-            let is_missing = matches!(error, StoreError::Missing(_));
-            match (is_missing, is_named) {
-                (true, true) => Failure::new(error.to_string()).hint(NOTHING_HINT),
-                (true, false) => no_logs(),
-                (false, _) => store_location::failure(error),
+        let mut is_absent = false;
+        let failure = |error: &OpenError| {
+            let is_missing = matches!(error, OpenError::Missing(_));
+            is_absent = is_missing && !is_named;
+            if is_missing {
+                Failure::new(error.to_string()).hint(NOTHING_HINT)
+            } else {
+                store_location::failure(error)
             }
         };
-        let store = store_location::open(&location.file, failure)?;
+        let store = match location.read_or(failure) {
+            Err(_) if is_absent => return Ok(None),
+            store => store?,
+        };
         let org = args.org.clone().map_or_else(store_location::default_org, Ok)?;
-        Ok(Self { store, org, name: location.file.display().to_string() })
+        Ok(Some(Self { store, org, name: location.file.display().to_string() }))
     }
 
     /// Prints the selected sessions.
@@ -76,7 +82,7 @@ impl Received {
         let found = self.select(judge)?;
         let reports: Vec<SessionReport<'_>> =
             found.iter().filter_map(|found| judge.received(found)).collect();
-        judge.print(&reports)?;
+        judge.print_reports(&reports)?;
         if !judge.quiet && judge.args.format != FormatArg::Json {
             failure::note(&match found.as_slice() {
                 [one] => {
@@ -99,7 +105,7 @@ impl Received {
                 None => self.latest(1, judge)?.pop(),
             };
             if let Some(report) = found.as_ref().and_then(|found| judge.received(found)) {
-                if !screen.show(report)? {
+                if !screen.show(Shown::of(report))? {
                     return Ok(ExitCode::SUCCESS);
                 }
             } else if !judge.quiet && !is_waiting && !screen.has_shown() {
@@ -141,36 +147,39 @@ impl Received {
     }
 
     fn count(&self) -> Result<u64, Failure> {
-        self.store.count(&self.org, Evidence::Sessions).map_err(|error| store_location::failure(&error))
+        ask(self.store.count(&self.org, EvidenceKind::Sessions))
     }
 
     fn find(&self, id: &str, cut: TimeRange) -> Result<Option<Found>, Failure> {
         // No session has an invalid id.
         let Ok(id) = id.parse() else { return Ok(None) };
-        let stored = self.store.session(&self.org, &id, false);
-        let found = stored.and_then(|stored| stored.map_or(Ok(None), |stored| self.within(stored, cut)));
-        found.map_err(|error| store_location::failure(&error))
+        ask(async {
+            match self.store.session(&self.org, &id, false).await? {
+                Some(stored) => self.within(stored, cut).await,
+                None => Ok(None),
+            }
+        })
     }
 
     /// Returns the `count` most recent sessions, oldest first.
-    fn latest(&self, count: usize, judge: &Judge<'_>) -> Result<Vec<Found>, Failure> {
+    pub(super) fn latest(&self, count: usize, judge: &Judge<'_>) -> Result<Vec<Found>, Failure> {
         let (work, total) = (Work::of("sessions", !judge.quiet && !judge.args.watch), self.count()?);
         let mut report = |done| work.at(done, total);
-        self.newest(count, judge.cut, &mut report).map_err(|error| store_location::failure(&error))
+        ask(self.newest(count, judge.cut, &mut report))
     }
 
-    fn newest(
+    async fn newest(
         &self,
         count: usize,
         cut: TimeRange,
         report: &mut dyn FnMut(u64),
-    ) -> Result<Vec<Found>, StoreError> {
+    ) -> Result<Vec<Found>, ReadError> {
         let mut query = SessionQuery { limit: PAGE, ..SessionQuery::default() };
         let (mut found, mut done) = (Vec::new(), 0);
         loop {
-            let page = self.store.sessions(&self.org, &query)?;
+            let page = self.store.sessions(&self.org, query.clone()).await?;
             for stored in page.sessions {
-                found.extend(self.within(stored, cut)?.filter(|found| found.session.has_evidence()));
+                found.extend(self.within(stored, cut).await?.filter(|found| found.session.has_evidence()));
                 done += 1;
             }
             found.sort_by(|a, b| Found::order(a).cmp(&Found::order(b)));
@@ -187,7 +196,7 @@ impl Received {
     }
 
     /// Returns the session as it is within the time range, or `None` if it has no records there.
-    fn within(&self, stored: StoredSession, cut: TimeRange) -> Result<Option<Found>, StoreError> {
+    async fn within(&self, stored: StoredSession, cut: TimeRange) -> Result<Option<Found>, ReadError> {
         let Some(whole) = &stored.ledger else { return Ok(None) };
         let (session, began_at) = if cut == TimeRange::default() {
             (whole.clone(), stored.began_at)
@@ -198,7 +207,7 @@ impl Received {
                 return Ok(None);
             }
             // Only records with a time are within a time range, so the session has a start.
-            let session = self.store.cut_session(&stored, cut)?;
+            let session = self.store.session_within(&self.org, &stored.id, cut).await?;
             let Some((session, started_at)) =
                 session.and_then(|session| session.started_at().map(|started_at| (session, started_at)))
             else {
@@ -217,7 +226,7 @@ fn wait() {
 
 impl Judge<'_> {
     /// Scores a session under its stored agent, which may come from another source than its records.
-    fn received<'s>(&self, found: &'s Found) -> Option<SessionReport<'s>> {
+    pub(super) fn received<'s>(&self, found: &'s Found) -> Option<SessionReport<'s>> {
         Some(SessionReport { agent_id: found.agent.as_str(), ..self.report(&found.session)? })
     }
 }

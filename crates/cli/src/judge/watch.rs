@@ -9,9 +9,9 @@ use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use renown_telemetry::ledger::Session;
-use renown_telemetry::report::SessionReport;
 
-use super::{Judge, print};
+use super::Judge;
+use super::print::{self, Shown};
 use crate::args::FormatArg;
 use crate::failure::{self, Failure};
 use crate::logs::chunk::{Part, parse};
@@ -43,7 +43,7 @@ impl Judge<'_> {
             let is_due = is_over || (screen.is_due() && (is_idle || screen.has_shown()));
             let watched = self.watched(&reading).filter(|_| is_due);
             if let Some(report) = watched.and_then(|session| self.report(session))
-                && !screen.show(report)?
+                && !screen.show(Shown::of(report))?
             {
                 return Ok(ExitCode::SUCCESS);
             }
@@ -119,12 +119,12 @@ impl Screen {
     }
 
     /// Prints a session if it has changed. Returns false if the reader of standard output is gone.
-    pub(super) fn show(&mut self, report: SessionReport<'_>) -> Result<bool, Failure> {
+    pub(super) fn show(&mut self, shown: Shown<'_>) -> Result<bool, Failure> {
         let text = match self.format {
-            FormatArg::Yaml => print::yaml(&report),
-            FormatArg::Json => serde_json::to_string(&report).unwrap_or_default() + "\n",
+            FormatArg::Yaml => print::yaml(&shown.report),
+            FormatArg::Json => serde_json::to_string(&shown).unwrap_or_default() + "\n",
             FormatArg::Table => {
-                print::table(&[report], self.is_terminal && std::env::var_os("NO_COLOR").is_none())
+                print::table(&[shown], self.is_terminal && std::env::var_os("NO_COLOR").is_none())
             }
         };
         if text == self.last {

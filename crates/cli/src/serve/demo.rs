@@ -5,20 +5,18 @@ use std::sync::Arc;
 
 use renown_demo::{DemoClock, Live, PlanError};
 use renown_server::Api;
-use renown_store::LockPurpose;
-use renown_store::sqlite::{Sqlite, ThrowAwayDirectory, system_clock};
+use renown_store::{LockPurpose, Store, system_clock};
 
 use crate::failure::Failure;
-use crate::store_location::{self, default_org, keep_private};
+use crate::store_location::{self, ThrowAwayStore, default_org};
 
 /// The temporary directory of a demo. It is deleted on drop.
-pub(super) struct Demo(ThrowAwayDirectory);
+pub(super) struct Demo(ThrowAwayStore);
 
 impl Demo {
     /// Creates the directory, and deletes those of demos that were killed.
     pub(super) fn create() -> Result<Self, Failure> {
-        let dir = ThrowAwayDirectory::create(&std::env::temp_dir());
-        dir.map(Self).map_err(|error| store_location::failure(&error))
+        ThrowAwayStore::create().map(Self)
     }
 
     pub(super) fn path(&self) -> &Path {
@@ -26,16 +24,12 @@ impl Demo {
     }
 
     /// Opens a store and fills it with the month that ends now. Afterwards its clock follows the system clock.
-    pub(super) async fn open(&self, purpose: LockPurpose<'_>) -> Result<Sqlite, Failure> {
+    pub(super) async fn open(&self, purpose: LockPurpose<'_>) -> Result<Arc<dyn Store>, Failure> {
         let month = renown_demo::plan(&default_org()?, store_location::now()?, &renown_demo::prices());
         let month = month.map_err(|error| plan_failure(&error))?;
         let clock = DemoClock::new(month.begin(), system_clock());
-        let opened = {
-            let _private = keep_private();
-            Sqlite::open_throw_away(&self.0, purpose, clock.clock())
-        };
-        let store = opened.map_err(|error| store_location::failure(&error))?;
-        let filled = renown_demo::fill(&store, &clock, month).await;
+        let store = self.0.open(purpose, clock.clock())?;
+        let filled = renown_demo::fill(&*store, &clock, month).await;
         let filled = filled.map_err(|error| store_location::failure(&error))?;
         tracing::debug!(?filled, "generated the demo data");
         Ok(store)

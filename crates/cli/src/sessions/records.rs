@@ -5,24 +5,24 @@ use std::fmt::Write as _;
 use renown_core::decimal::Decimal;
 use renown_core::ids::{OrgId, SessionId};
 use renown_core::time::Timestamp;
-use renown_store::sqlite::Reader;
-use renown_store::{SessionRecord, StoreError, StoredSession};
+use renown_store::{ReadError, ReadOnlyStore, SessionRecord, StoredSession};
 use renown_telemetry::facts::{ApiRequest, Cost, Decider, Fact, Signal, Tokens};
 use renown_telemetry::ledger::Session as Ledger;
 use renown_view::RecordView;
 
 use crate::args::{ReadArgs, TextFormatArg};
+use crate::as_json;
 use crate::failure::{Failure, printable};
 use crate::numbers::{dollars, milliseconds};
+use crate::store_location::ask;
 use crate::table::{cell, counted, fitted, left, right, terminal_width};
-use crate::{as_json, store_location};
 
 /// Number of records per read.
 const PAGE: usize = 1000;
 
 pub(super) fn show(session: &SessionId, limit: usize, read: &ReadArgs) -> Result<String, Failure> {
     let store = read.location.resolve()?.read()?;
-    let found = find(&store, &read.org, session).map_err(|error| store_location::failure(&error))?;
+    let found = ask(find(&*store, &read.org, session))?;
     let (session, records) = found.ok_or_else(|| {
         Failure::new(format!("no session {:?} in {}", session.as_str(), read.org))
             .hint("`renown sessions list` lists them")
@@ -39,14 +39,14 @@ pub(super) fn show(session: &SessionId, limit: usize, read: &ReadArgs) -> Result
 }
 
 /// Reads a session and all its records, by time. The store has spans in another order, so all records are read before sorting.
-fn find(
-    store: &Reader,
+async fn find(
+    store: &dyn ReadOnlyStore,
     org: &OrgId,
     id: &SessionId,
-) -> Result<Option<(StoredSession, Vec<SessionRecord>)>, StoreError> {
-    let Some(session) = store.session(org, id, false)? else { return Ok(None) };
+) -> Result<Option<(StoredSession, Vec<SessionRecord>)>, ReadError> {
+    let Some(session) = store.session(org, id, false).await? else { return Ok(None) };
     let (mut records, mut after) = (Vec::new(), None);
-    while let Some(page) = store.session_records(org, id, after, PAGE)? {
+    while let Some(page) = store.session_records(org, id, after, PAGE).await? {
         records.extend(page.records);
         after = page.next;
         if after.is_none() {

@@ -11,8 +11,7 @@ use std::io::{self, Write};
 use std::process::ExitCode;
 
 use renown_core::ids::OrgId;
-use renown_store::sqlite::{Reader, system_clock};
-use renown_store::{SessionQuery, StoreError, StoredSession};
+use renown_store::{ReadError, ReadOnlyStore, SessionQuery, StoredSession, system_clock};
 use renown_telemetry::dialect::Agent;
 
 use super::plan::{FilePlan, Plan};
@@ -22,7 +21,7 @@ use super::{claude, codex, gemini, name, short};
 use crate::args::{AgentArg, SetupArgs};
 use crate::failure::{Failure, printable};
 use crate::printed;
-use crate::store_location;
+use crate::store_location::{self, wait};
 
 /// The exit code if records do not arrive.
 const SILENT: u8 = 1;
@@ -92,7 +91,7 @@ fn arrived(args: &SetupArgs) -> Result<Option<Line>, Failure> {
     let opened = args.location.resolve().and_then(|location| Ok((location.read()?, location.file)));
     let Ok((store, file)) = opened else { return Ok(None) };
     let (agent, file) = (name(args.agent_kind), file.display());
-    Ok(Some(match last(&store, &store_location::default_org()?, kind(args.agent_kind)) {
+    Ok(Some(match wait(last(&*store, &store_location::default_org()?, kind(args.agent_kind)))? {
         Ok(Some(session)) => {
             let (id, last_seen) = (session.id.as_str(), session.last_seen);
             (GOOD, "arrived", format!("{last_seen}, of session {id} in {file}"))
@@ -137,10 +136,14 @@ fn receiver(agent: AgentArg, plan: &Plan) -> Option<Receiver> {
 }
 
 /// Returns the session with the latest start of a kind of agent.
-fn last(store: &Reader, org: &OrgId, kind: Agent) -> Result<Option<StoredSession>, StoreError> {
+async fn last(
+    store: &dyn ReadOnlyStore,
+    org: &OrgId,
+    kind: Agent,
+) -> Result<Option<StoredSession>, ReadError> {
     let mut query = SessionQuery { limit: PAGE, ..SessionQuery::default() };
     loop {
-        let page = store.sessions(org, &query)?;
+        let page = store.sessions(org, query.clone()).await?;
         let is_kind =
             |session: &StoredSession| session.ledger.as_ref().is_some_and(|ledger| ledger.agent() == kind);
         if let Some(found) = page.sessions.into_iter().find(is_kind) {

@@ -6,6 +6,7 @@ mod api;
 mod bad_input;
 mod documents;
 mod gate;
+mod history;
 mod judge;
 mod memory;
 mod operate;

@@ -6,6 +6,7 @@ mod config;
 mod damage;
 mod demo;
 mod doctor;
+mod eval;
 mod failures;
 mod first_start;
 mod help;

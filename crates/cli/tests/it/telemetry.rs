@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use renown_store::sqlite::{Sqlite, system_clock};
-use renown_store::{DEFAULT_ORG, NewSignals, NewTrace, SessionStore};
+use renown_store::{DEFAULT_ORG, Evidence, NewSignals, NewTrace};
 use renown_telemetry::facts::Batch;
 use renown_telemetry::prices::Prices;
 use renown_testing::wait;

@@ -19,7 +19,12 @@ impl Baseline {
     pub fn new(wall_ms: &[Whole]) -> Self {
         let latest =
             wall_ms.last_chunk::<BASELINE_RUNS>().map_or(wall_ms, <[Whole; BASELINE_RUNS]>::as_slice);
-        let mut sorted = latest.to_vec();
+        Self::of_all(latest.to_vec())
+    }
+
+    /// Computes the median of all these wall times, in any order.
+    pub(super) fn of_all(wall_ms: Vec<Whole>) -> Self {
+        let mut sorted = wall_ms;
         sorted.sort_unstable();
         let at = |index: usize| sorted.get(index).copied().unwrap_or_default();
         let middle = sorted.len() / 2;

@@ -24,9 +24,7 @@ pub struct Resources {
 impl Resources {
     /// Computes the resource axis of a run that took `wall_ms`. Returns `None` if no resource is known.
     pub(super) fn efficiency(&self, wall_ms: Option<Whole>) -> Option<u8> {
-        let used = Share::new(self.memory_peak_bytes, self.memory_limit_bytes);
-        let throttled = Share::new(self.cpu_throttled_periods, self.cpu_periods)
-            .or_else(|| Share::new(self.cpu_throttled_ms, wall_ms));
+        let (used, throttled) = self.shares(wall_ms);
         if used.is_none() && throttled.is_none() {
             return None;
         }
@@ -39,6 +37,20 @@ impl Resources {
         let half = one - one / 2;
         let carried = u128::from(rest >= half) + u128::from(rest >= one && rest - one >= half);
         Some(axis(memory + cpu + carried))
+    }
+
+    /// Returns whether the memory and the CPU half of the axis are known.
+    pub(super) fn known(&self, wall_ms: Option<Whole>) -> (bool, bool) {
+        let (used, throttled) = self.shares(wall_ms);
+        (used.is_some(), throttled.is_some())
+    }
+
+    /// Returns the used share of memory and the throttled share of CPU.
+    fn shares(&self, wall_ms: Option<Whole>) -> (Option<Share>, Option<Share>) {
+        let used = Share::new(self.memory_peak_bytes, self.memory_limit_bytes);
+        let throttled = Share::new(self.cpu_throttled_periods, self.cpu_periods)
+            .or_else(|| Share::new(self.cpu_throttled_ms, wall_ms));
+        (used, throttled)
     }
 }
 

@@ -90,7 +90,8 @@ impl fmt::Display for RepeatedTrace {
 impl std::error::Error for RepeatedTrace {}
 
 /// The thresholds that a caller sets. Absent thresholds keep the default.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = MetricThresholds))]
 #[serde(deny_unknown_fields)]
 pub struct Thresholds {
     /// Threshold of reliability.
@@ -123,6 +124,11 @@ impl TryFrom<RawInput> for Input {
 }
 
 impl Input {
+    /// Returns the traces.
+    pub fn session(&self) -> &SessionTraces {
+        &self.session
+    }
+
     /// Computes both metrics with the default thresholds.
     pub fn score(&self) -> Metrics {
         self.session.metrics(&self.signal_weights, &Thresholds::default())

@@ -35,17 +35,22 @@ impl Signals {
     }
 }
 
-/// The weights of the signals.
+/// The weights of the signals. In a request, absent weights keep their defaults.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(from = "WeightOverrides")]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+#[serde(from = "WeightOverrides", deny_unknown_fields)]
 pub struct SignalWeights {
     /// Weight of confidence.
+    #[cfg_attr(feature = "schema", schema(required = false))]
     pub confidence: Weight,
     /// Weight of loop detection.
+    #[cfg_attr(feature = "schema", schema(required = false))]
     pub loop_detection: Weight,
     /// Weight of tool correctness.
+    #[cfg_attr(feature = "schema", schema(required = false))]
     pub tool_correctness: Weight,
     /// Weight of coherence.
+    #[cfg_attr(feature = "schema", schema(required = false))]
     pub coherence: Weight,
 }
 

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use renown_core::performance::Recommendation;
 use renown_core::units::Unit;
-use renown_store::{SessionQuery, SessionStore, StoredSession};
+use renown_store::{Reads, SessionQuery, StoredSession};
 use renown_telemetry::ledger::Session;
 use renown_testing::wait;
 

@@ -7,10 +7,7 @@ use renown_core::ids::AgentId;
 use renown_core::reputation::Lifecycle;
 use renown_core::scorecard::Tier;
 use renown_core::time::Day;
-use renown_store::{
-    AdminStore, AgentQuery, AgentSort, AgentSummary, EvaluationQuery, IdentityStore, PageStore, RunQuery,
-    RunStore, Store,
-};
+use renown_store::{AgentQuery, AgentSort, AgentSummary, EvaluationQuery, Reads, RunQuery};
 use renown_testing::wait;
 
 use super::{ANY_END, Demo, ENDS, at, org};
@@ -161,13 +158,13 @@ fn runs_have_every_tier_and_two_agents_tie() {
         for (spec, winner, tied) in
             [("csv-export", "docs-writer", false), ("retry-budget", "code-reviewer", true)]
         {
-            let ranked = wait(demo.store.competition(&org(), &spec.parse().unwrap())).unwrap();
+            let ranked = wait(demo.store.competition(&org(), &spec.parse().unwrap())).unwrap().attempts;
             assert!((4..=5).contains(&ranked.len()), "{end}: {spec}");
             let scores: Vec<_> =
-                ranked.iter().map(|run| run.scored.as_ref().map(|scored| scored.score)).collect();
+                ranked.iter().map(|attempt| attempt.scored.as_ref().map(|scored| scored.score)).collect();
             assert_eq!(scores[0] == scores[1], tied, "{end}: {spec} {scores:?}");
-            assert_eq!(ranked[0].agent, agent(winner), "{end}: {spec}");
-            assert!(ranked[0].branch.is_some() && ranked[0].pull_request.is_some(), "{end}: {spec}");
+            assert_eq!(ranked[0].run.agent, agent(winner), "{end}: {spec}");
+            assert!(ranked[0].run.branch.is_some() && ranked[0].run.pull_request.is_some(), "{end}: {spec}");
         }
     }
 }

@@ -18,6 +18,9 @@ fn known(name: &str) -> Option<Value> {
         "session_id" | "reference_id" => json!("3f0c2a91"),
         "trace_id" => json!("turn-1"),
         "run_id" => json!("login-1"),
+        "eval_run_id" | "last_eval_run_id" => json!("eval_01K9ZQ4M2T7X8Y6W5V4S3R2P1N"),
+        "schedule_id" => json!("sched_01K9ZQ4M2T7X8Y6W5V4S3R2P1N"),
+        "cadence" => json!("daily"),
         "spec_id" => json!("login"),
         "workspace" => json!("shop"),
         "outcome" => json!("completed"),
@@ -46,7 +49,7 @@ fn known(name: &str) -> Option<Value> {
 }
 
 /// Optional fields of requests that examples omit, because they would make an example longer, but not clearer.
-const LEFT_OUT: [&str; 10] = [
+const LEFT_OUT: [&str; 11] = [
     "schema",
     "tmax_ms",
     "signal_weights",
@@ -57,6 +60,7 @@ const LEFT_OUT: [&str; 10] = [
     "metadata",
     "roots",
     "identity_id",
+    "session_ids",
 ];
 
 /// Returns the schema of a request's body.

@@ -77,6 +77,7 @@ fn made(id: &str, agent: &str) -> Made {
             missing: vec![],
             partial: vec![],
             signal: Signal::Logs,
+            duration: None,
             cost_source: CostSource::Reported,
         },
         signals: OtherCounts {

@@ -8,14 +8,13 @@ use renown_core::ids::{AgentId, ToolName};
 use renown_core::time::Day;
 use renown_pages::Section;
 use renown_pages::evaluations::{EvaluationFilter, EvaluationList, ROWS, render};
-use renown_store::{EvaluationQuery, Position};
+use renown_store::{Cursor, EvaluationQuery};
 use renown_view::EvaluationView;
 
 use super::list_query::{A_CURSOR, AN_ID, ListQuery, last_moment};
 use super::reply::{Page, html};
 use super::{origin, shell, visitor};
 use crate::api::Api;
-use crate::routes::events::cursor_of;
 
 /// Shows the list.
 pub(super) async fn list(
@@ -37,7 +36,7 @@ pub(super) async fn list(
         _ => None,
     });
     let (from, to) = (parameters.day("from"), parameters.day("to"));
-    let before = parameters.read("cursor", A_CURSOR, cursor_of);
+    let before = parameters.read("cursor", A_CURSOR, Cursor::from_text);
     // With the verdict "failed", the gate filter selects evaluations that this gate failed, not all that have a result of it.
     let (failed_gate, has_result_of) =
         if passed == Some(false) { (gate.clone(), None) } else { (None, gate.clone()) };
@@ -55,7 +54,7 @@ pub(super) async fn list(
     };
     let page = api.store.evaluations(&visit.org, query).await?;
     let evaluations: Vec<EvaluationView> = page.evaluations.iter().map(EvaluationView::of).collect();
-    let next = page.next.map(|Position(seq)| format!("{seq:x}"));
+    let next = page.next.map(|next| next.to_text());
     let shown = EvaluationList {
         evaluations: &evaluations,
         filter: EvaluationFilter {

@@ -13,11 +13,10 @@ use axum::response::{IntoResponse, Response};
 use futures_util::stream;
 use hyper::HeaderMap;
 use tokio::sync::broadcast::error::{RecvError, TryRecvError};
-use tokio::sync::{broadcast, watch};
 
 use super::visits::Visit;
 use crate::api::Api;
-use crate::changes::{Change, Changed};
+use crate::changes::{Change, Changed, Subscription};
 use crate::error::{ApiError, Code};
 use crate::limits::STREAM_COMMENT_EVERY;
 
@@ -27,8 +26,7 @@ const BATCH_TIME: Duration = Duration::from_millis(500);
 struct Listener {
     api: Arc<Api>,
     visit: Arc<Visit>,
-    changes: broadcast::Receiver<Change>,
-    closed: watch::Receiver<bool>,
+    subscription: Subscription,
 }
 
 /// Opens the stream of a visit.
@@ -36,8 +34,11 @@ pub(super) async fn stream(State(api): State<Arc<Api>>, headers: HeaderMap) -> R
     let Some(visit) = api.visits.find(&headers, &api.keys) else {
         return ApiError::new(Code::AuthMissing, "not logged in; open /login").into_response();
     };
-    let (changes, closed) = api.changes.subscribe();
-    let events = stream::unfold(Listener { api, visit, changes, closed }, |mut listener| async move {
+    let subscription = match api.changes.subscribe(&visit.org, &*api.store).await {
+        Ok(subscription) => subscription,
+        Err(error) => return ApiError::from(error).into_response(),
+    };
+    let events = stream::unfold(Listener { api, visit, subscription }, |mut listener| async move {
         let name = listener.next().await?;
         // A browser drops an event without data.
         Some((Ok::<_, Infallible>(Event::default().event(name).data(name)), listener))
@@ -50,16 +51,17 @@ pub(super) async fn stream(State(api): State<Arc<Api>>, headers: HeaderMap) -> R
 impl Listener {
     /// Waits for the next event and returns its name. Returns `None` when the server stops or the visit ends.
     async fn next(&mut self) -> Option<&'static str> {
+        let Subscription { changes, closed, .. } = &mut self.subscription;
         loop {
-            if *self.closed.borrow_and_update() || !self.visit.is_valid(&self.api.keys) {
+            if *closed.borrow_and_update() || !self.visit.is_valid(&self.api.keys) {
                 return None;
             }
             let change = tokio::select! {
-                rechecked = self.closed.changed() => {
+                rechecked = closed.changed() => {
                     rechecked.ok()?;
                     continue;
                 }
-                change = self.changes.recv() => change,
+                change = changes.recv() => change,
             };
             let name = match change {
                 Ok(change) if change.org != self.visit.org => continue,
@@ -69,7 +71,7 @@ impl Listener {
                 Err(RecvError::Closed) => return None,
             };
             tokio::time::sleep(BATCH_TIME).await;
-            while !matches!(self.changes.try_recv(), Err(TryRecvError::Empty | TryRecvError::Closed)) {}
+            while !matches!(changes.try_recv(), Err(TryRecvError::Empty | TryRecvError::Closed)) {}
             return Some(name);
         }
     }

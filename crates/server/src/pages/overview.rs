@@ -10,7 +10,7 @@ use renown_core::time::{Day, Timestamp};
 use renown_pages::attention::{self, Cause, Count};
 use renown_pages::overview::{Attention, Filter, OverviewPage, ROWS, render};
 use renown_pages::{Section, text};
-use renown_store::{AgentQuery, AgentSort, EvaluationQuery, OVERVIEW_DAYS};
+use renown_store::{AgentCursor, AgentQuery, AgentSort, Cursor, EvaluationQuery, OVERVIEW_DAYS};
 use renown_view::{AgentsPage, EvaluationView, Overview};
 
 use super::reply::{Page, PageError, html};
@@ -131,7 +131,7 @@ impl OverviewQuery {
             Some(text) => {
                 let bad =
                     || PageError::not_found("cursor: not a cursor of this list; open the first page again");
-                Some(agents::cursor_of(text).ok_or_else(bad)?)
+                Some(AgentCursor::from_text(text).ok_or_else(bad)?)
             }
         };
         Ok(AgentQuery {

@@ -8,7 +8,7 @@ use hyper::header::{
 };
 use renown_pages::notice::{self, NoticePage};
 use renown_pages::{Section, Shell};
-use renown_store::{ClockError, StoreError};
+use renown_store::{ClockError, ReadError, WriteError};
 
 use crate::error::{ApiError, Code};
 
@@ -72,8 +72,14 @@ impl From<ApiError> for PageError {
     }
 }
 
-impl From<StoreError> for PageError {
-    fn from(error: StoreError) -> Self {
+impl From<ReadError> for PageError {
+    fn from(error: ReadError) -> Self {
+        Self::Refused(error.into())
+    }
+}
+
+impl From<WriteError> for PageError {
+    fn from(error: WriteError) -> Self {
         Self::Refused(error.into())
     }
 }

@@ -9,7 +9,7 @@ use renown_core::scorecard::{FORMULA_VERSION, Tier};
 use renown_pages::Section;
 use renown_pages::run::RunPage;
 use renown_pages::runs::{ROWS, RunFilter, RunList, render};
-use renown_store::{Position, RunQuery};
+use renown_store::{Cursor, RunQuery};
 use renown_view::RunView;
 
 use super::list_query::{A_CURSOR, AN_ID, ListQuery};
@@ -17,7 +17,6 @@ use super::reply::{Page, PageError, html};
 use super::{origin, shell, visitor};
 use crate::api::Api;
 use crate::routes::paths::{Segment, segment};
-use crate::routes::runs::cursor_of;
 
 /// Shows the list.
 pub(super) async fn list(
@@ -34,7 +33,7 @@ pub(super) async fn list(
     let workspace: Option<Workspace> = parameters.get("workspace", AN_ID);
     let spec: Option<SpecId> = parameters.get("spec", AN_ID);
     let tier: Option<Tier> = parameters.get("tier", "Unranked, Bronze, Silver, Gold or Elite");
-    let before = parameters.read("cursor", A_CURSOR, cursor_of);
+    let before = parameters.read("cursor", A_CURSOR, Cursor::from_text);
     let query = RunQuery {
         agent: agent.clone(),
         workspace: workspace.clone(),
@@ -46,7 +45,7 @@ pub(super) async fn list(
     };
     let page = api.store.runs(&visit.org, query).await?;
     let runs: Vec<RunView<'_>> = page.runs.iter().map(RunView::of).collect();
-    let next = page.next.map(|Position(place)| format!("{place:x}"));
+    let next = page.next.map(|next| next.to_text());
     let shown = RunList {
         runs: &runs,
         filter: RunFilter {

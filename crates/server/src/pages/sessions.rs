@@ -10,7 +10,7 @@ use renown_core::time::Timestamp;
 use renown_pages::Section;
 use renown_pages::session::{DrawnPart, RECORDS, SessionPage, TURNS, first_drawn};
 use renown_pages::sessions::{ROWS, SessionFilter, SessionList, render};
-use renown_store::{RecordCursor, SessionQuery, StoredSession};
+use renown_store::{Cursor, RecordCursor, SessionQuery, StoredSession, TimeCursor};
 use renown_view::sessions::{Signal, session_of};
 use renown_view::{RecordView, SessionDetail, SessionView};
 
@@ -18,7 +18,6 @@ use super::list_query::{A_CURSOR, AN_ID, ListQuery, last_moment};
 use super::reply::{Page, PageError, html};
 use super::{origin, shell, visitor};
 use crate::api::Api;
-use crate::query::{time_cursor, time_cursor_text};
 use crate::routes::paths::{Segment, segment};
 
 /// Shows the list.
@@ -34,7 +33,7 @@ pub(super) async fn list(
     let mut parameters = ListQuery::of(query);
     let agent: Option<AgentId> = parameters.get("agent", AN_ID);
     let (from, to) = (parameters.day("from"), parameters.day("to"));
-    let after = parameters.read("cursor", A_CURSOR, time_cursor);
+    let after = parameters.read("cursor", A_CURSOR, TimeCursor::from_text);
     let query = SessionQuery {
         agent: agent.clone(),
         from: from.map(renown_core::time::Day::start),
@@ -44,7 +43,7 @@ pub(super) async fn list(
     };
     let page = api.store.sessions(&visit.org, query).await?;
     let sessions: Vec<SessionView<'_>> = page.sessions.iter().map(SessionView::of).collect();
-    let next = page.next.map(time_cursor_text);
+    let next = page.next.map(|next| next.to_text());
     let shown = SessionList {
         sessions: &sessions,
         filter: SessionFilter { agent: agent.as_ref().map_or("", AgentId::as_str), from, to },
@@ -100,7 +99,7 @@ async fn records(
     // Log records are ordered by time, so reading can begin at the first shown turn. Spans have no order.
     let from = match ledger.signal() {
         Signal::Logs => start_of(first).into_iter().chain(ledger.started_at().filter(|_| first == 0)).min(),
-        Signal::Spans => None,
+        Signal::Spans | Signal::Transcript => None,
     };
     let mut after = from.map(|from| RecordCursor { at_ns: from.nanos() - 1, key: i64::MAX });
     let mut found: Vec<RecordView> = Vec::new();

@@ -7,8 +7,7 @@ use hyper::{HeaderMap, Uri};
 use renown_core::ids::SpecId;
 use renown_pages::Section;
 use renown_pages::specs::{ROWS, SpecList, SpecPage, SpecRow, render, render_one};
-use renown_view::ScoreView;
-use renown_view::runs::Competition;
+use renown_view::runs::{Competition, RankedRun};
 
 use super::list_query::{A_CURSOR, ListQuery};
 use super::reply::{Page, PageError, html};
@@ -38,8 +37,8 @@ pub(super) async fn list(
             runs: spec.runs,
             agents: spec.agents,
             finished_at: spec.finished_at,
-            best: ScoreView::of(&spec.best),
-            outcome: spec.best.report.outcome.name(),
+            best: RankedRun::first(&spec.best),
+            outcome: spec.best.run.report.outcome.name(),
         })
         .collect();
     let shown = SpecList { specs: &rows, ignored: parameters.ignored(), is_first, next: page.next.as_ref() };
@@ -53,9 +52,9 @@ pub(super) async fn page(State(api): State<Arc<Api>>, uri: Uri, headers: HeaderM
     let shell = shell(&api, Some(&visit), &origin, Section::Specs);
     let unknown = || PageError::not_found("there is no run for a spec with this id");
     let spec: SpecId = segment(path, "spec_id").map_err(|_| unknown())?;
-    let runs = api.store.competition(&visit.org, &spec).await?;
-    if runs.is_empty() {
+    let ranking = api.store.competition(&visit.org, &spec).await?;
+    if ranking.attempts.is_empty() {
         return Err(unknown());
     }
-    html(render_one(&shell, &SpecPage { competition: &Competition::of(&spec, &runs) }))
+    html(render_one(&shell, &SpecPage { competition: &Competition::of(&spec, &ranking) }))
 }

@@ -6,12 +6,11 @@ use axum::body::Body;
 use axum::extract::{Extension, State};
 use axum::response::Response;
 use hyper::{HeaderMap, StatusCode};
-use renown_core::hex;
 use renown_core::identity::identity_of;
 use renown_core::ids::{AgentId, IdentityId, OrgId};
 use renown_core::json;
 use renown_core::time::{Day, Timestamp};
-use renown_store::{Accepted, AgentCursor, AgentQuery, AgentSort, Receipt};
+use renown_store::{Accepted, AgentQuery, AgentSort, Cursor, Receipt};
 use renown_view::{AgentRow, AgentsPage, DayPoint};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -23,20 +22,6 @@ use crate::idempotency::{self, Lookup};
 use crate::keys::Caller;
 use crate::query::{Query, refused};
 use crate::reply::json as reply;
-
-fn cursor_text(cursor: &AgentCursor) -> String {
-    format!("{:x}.{}", cursor.value, hex::encode(cursor.agent.as_str().as_bytes()))
-}
-
-/// Parses a cursor from [`cursor_text`].
-pub(crate) fn cursor_of(text: &str) -> Option<AgentCursor> {
-    let (value, agent) = text.split_once('.')?;
-    let agent = String::from_utf8(hex::decode(agent)?).ok()?;
-    // Only the exact form that the server writes: no signs, no upper case.
-    let written = value.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
-    let value = i64::from_str_radix(value, 16).ok().filter(|_| written)?;
-    Some(AgentCursor { value, agent: agent.parse().ok()? })
-}
 
 /// Maximum number of days per agent in a list.
 const DAYS_MAX: usize = 90;
@@ -82,7 +67,7 @@ pub(crate) async fn list(
     let query = AgentQuery {
         text: query.text("q")?.map(str::to_owned),
         sort,
-        after: query.cursor(cursor_of)?,
+        after: query.cursor()?,
         limit: query.limit()?,
         ..AgentQuery::default()
     };
@@ -109,7 +94,7 @@ pub(crate) async fn page(
             row.days = Some(DayPoint::all(days));
         }
     }
-    Ok(AgentsPage { agents, next_cursor: found.next.as_ref().map(cursor_text) })
+    Ok(AgentsPage { agents, next_cursor: found.next.as_ref().map(Cursor::to_text) })
 }
 
 /// The agent to add.
@@ -167,20 +152,4 @@ pub(crate) async fn add(
         )?;
     let status = if new { StatusCode::CREATED } else { StatusCode::OK };
     Ok(reply(status, &AddReply { identity_id: identity_of(&caller.org, &agent_id), agent_id }))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_cursor_survives_a_round_trip() {
-        for (value, agent) in [(0, "a"), (1_794_744_000_000, "bot/é ½"), (1000, ".x")] {
-            let cursor = AgentCursor { value, agent: agent.parse().unwrap() };
-            assert_eq!(cursor_of(&cursor_text(&cursor)), Some(cursor));
-        }
-        for refused in ["", "12", "x.61", "1.6", "1.6g", "1.", "1.ff", "1.2e", "+1.61", "1.+1", "1.6A"] {
-            assert_eq!(cursor_of(refused), None, "{refused}");
-        }
-    }
 }

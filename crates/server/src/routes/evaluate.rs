@@ -26,7 +26,6 @@ use utoipa::ToSchema;
 use super::ErrorReplies;
 use crate::api::Api;
 use crate::body::discard;
-use crate::changes::Changed;
 use crate::error::{ApiError, Code};
 use crate::idempotency::{self, Guard, Lookup};
 use crate::keys::Caller;
@@ -189,7 +188,7 @@ async fn evaluate_now(
     match outcomes.into_iter().next() {
         Some(EvaluationOutcome::Counted { tally }) => {
             api.metrics.evaluations(u64::from(passed), u64::from(!passed), 0);
-            api.changes.publish(&caller.org, || Changed::Agent(request.agent_id));
+            api.changes.wake();
             Ok(Shown { id: id.get().clone(), passed, gates, total, standing: tally.standing() })
         }
         Some(EvaluationOutcome::Repeated { first, .. }) => {

@@ -8,7 +8,7 @@ use hyper::StatusCode;
 use renown_core::ids::{AgentId, EvaluationId, ToolName};
 use renown_core::time::Timestamp;
 use renown_core::units::Micros;
-use renown_store::{EvaluationQuery, Position, StoredEvaluation};
+use renown_store::{Cursor, EvaluationQuery, StoredEvaluation};
 use serde::Serialize;
 use serde_json::value::RawValue;
 use utoipa::ToSchema;
@@ -75,12 +75,6 @@ impl<'a> EventReply<'a> {
     }
 }
 
-/// Parses a cursor. Accepts only the exact form that the server writes: no signs, no upper case.
-pub(crate) fn cursor_of(text: &str) -> Option<Position> {
-    let written = text.len() <= 16 && text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
-    i64::from_str_radix(text, 16).ok().filter(|_| written).map(Position)
-}
-
 /// List evaluations
 ///
 /// Returns the last accepted evaluation first. An evaluation must match all filters.
@@ -120,7 +114,7 @@ pub(crate) async fn events(
             passed: query.flag("passed")?,
             from: query.time("from")?,
             to: query.time("to")?,
-            before: query.cursor(cursor_of)?,
+            before: query.cursor()?,
             offset,
             limit,
         },
@@ -131,7 +125,7 @@ pub(crate) async fn events(
         limit,
         offset,
         count: page.evaluations.len(),
-        next_cursor: page.next.map(|Position(seq)| format!("{seq:x}")),
+        next_cursor: page.next.map(|next| next.to_text()),
     };
     Ok(json(StatusCode::OK, &reply))
 }

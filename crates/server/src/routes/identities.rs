@@ -12,7 +12,7 @@ use renown_core::json::{self, Strict};
 use renown_core::limits::{REPUTATION_EVENT_DAYS_MAX, REPUTATION_EVENTS_MAX};
 use renown_core::time::Timestamp;
 use renown_core::units::Unit;
-use renown_store::{Accepted, NewReputationEvent, Receipt, Recorded, ReputationEvent};
+use renown_store::{Accepted, Cursor, NewReputationEvent, Receipt, Recorded, ReputationEvent};
 use renown_view::IdentityView;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -24,7 +24,7 @@ use crate::api::Api;
 use crate::error::ApiError;
 use crate::idempotency::{self, Lookup};
 use crate::keys::Caller;
-use crate::query::{Query, time_cursor, time_cursor_text};
+use crate::query::Query;
 use crate::reply::json as reply;
 
 const DAY_MS: i64 = 86_400_000;
@@ -243,9 +243,9 @@ pub(crate) async fn events(
     Extension(query): Extension<Query>,
 ) -> Result<Response, ApiError> {
     let identity = segment(path, "identity_id")?;
-    let (after, limit) = (query.cursor(time_cursor)?, query.limit()?);
+    let (after, limit) = (query.cursor()?, query.limit()?);
     let page = api.store.reputation_events(&caller.org, identity, after, limit).await?;
     let data = page.events.iter().map(IdentityEventReply::of).collect();
-    let next_cursor = page.next.map(time_cursor_text);
+    let next_cursor = page.next.map(|next| next.to_text());
     Ok(reply(StatusCode::OK, &IdentityEventsReply { data, next_cursor }))
 }

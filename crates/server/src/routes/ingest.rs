@@ -159,7 +159,7 @@ async fn count(
         Accepted::Conflict => return Err(idempotency::conflict()),
     };
     let standings = EvaluationOutcome::last_standings(&agents, &outcomes);
-    api.counted(&caller.org, &verdicts, &outcomes, standings.iter().map(|(agent, _)| agent));
+    api.counted(&verdicts, &outcomes);
     let accepted =
         outcomes.iter().filter(|outcome| matches!(outcome, EvaluationOutcome::Counted { .. })).count();
     Ok(Counted { accepted, duplicates: outcomes.len() - accepted, standings })

@@ -204,7 +204,7 @@ pub(crate) async fn list(
 ) -> Result<Response, ApiError> {
     caller.check_administers()?;
     let limit = query.limit()?;
-    let after = query.cursor(|text| Uuid::parse_str(text).ok())?;
+    let after = query.cursor_of(|text| Uuid::parse_str(text).ok())?;
     let org = resolve_org(&caller, query.get("org")?)?;
     let mut keys = of_org(&api, &org).await?;
     keys.retain(|key| after.is_none_or(|after| key.key.id > after));

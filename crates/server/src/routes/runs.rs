@@ -13,14 +13,13 @@ use renown_core::ids::{AgentId, RunId, SpecId, Workspace};
 use renown_core::json;
 use renown_core::scorecard::{Submission, Tier};
 use renown_core::time::Timestamp;
-use renown_store::{Accepted, NewRun, Position, Receipt, Run, RunQuery, Submitted};
+use renown_store::{Accepted, Cursor, NewRun, Receipt, Run, RunQuery, Submitted};
 use renown_view::{RunView, RunsPage, ScoreView};
 use sha2::{Digest, Sha256};
 
 use super::ErrorReplies;
 use super::paths::{Segment, segment};
 use crate::api::Api;
-use crate::changes::Changed;
 use crate::error::{ApiError, Code};
 use crate::idempotency::{self, Guard, Lookup};
 use crate::keys::Caller;
@@ -71,7 +70,7 @@ async fn score_now(
     match api.store.add_run(&caller.org, new, guard.request_key()).await? {
         Accepted::Fresh(Submitted::New(run)) => {
             api.metrics.run();
-            api.changes.publish(&caller.org, || Changed::Evidence);
+            api.changes.evidence(&caller.org);
             Ok((true, run))
         }
         Accepted::Fresh(Submitted::Repeated(run)) => Ok((false, run)),
@@ -181,16 +180,10 @@ pub(crate) async fn list(
         tier: query.text("tier")?.map(tier).transpose()?,
         from: query.time("from")?,
         to: query.time("to")?,
-        before: query.cursor(cursor_of)?,
+        before: query.cursor()?,
         limit: query.limit()?,
     };
     let page = api.store.runs(&caller.org, query).await?;
-    let next_cursor = page.next.map(|Position(place)| format!("{place:x}"));
+    let next_cursor = page.next.map(|next| next.to_text());
     Ok(reply(StatusCode::OK, &RunsPage { data: page.runs.iter().map(RunView::of).collect(), next_cursor }))
-}
-
-/// Parses a cursor. Accepts only the exact form that the server writes: no signs, no upper case.
-pub(crate) fn cursor_of(text: &str) -> Option<Position> {
-    let written = text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
-    i64::from_str_radix(text, 16).ok().filter(|_| written).map(Position)
 }

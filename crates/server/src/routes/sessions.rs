@@ -13,7 +13,7 @@ use renown_core::json::{self, Strict};
 use renown_core::schema::Moment;
 use renown_core::session_metrics::{SessionTraces, Signals, Trace};
 use renown_core::time::Timestamp;
-use renown_store::{Accepted, NewSignals, NewTrace, Receipt, RecordCursor, SessionQuery, StoredSession};
+use renown_store::{Accepted, Cursor, NewSignals, NewTrace, Receipt, SessionQuery, StoredSession};
 use renown_view::sessions::{self, SessionReport};
 use renown_view::{RecordsPage, SessionDetail, SessionView, SessionsPage};
 use serde::{Deserialize, Serialize};
@@ -22,11 +22,10 @@ use utoipa::ToSchema;
 use super::ErrorReplies;
 use super::paths::{Segment, segment};
 use crate::api::Api;
-use crate::changes::Changed;
 use crate::error::{ApiError, Code};
 use crate::idempotency::{self, Lookup};
 use crate::keys::Caller;
-use crate::query::{Query, time_cursor, time_cursor_text};
+use crate::query::Query;
 use crate::reply::json as reply;
 
 /// List sessions
@@ -56,12 +55,12 @@ pub(crate) async fn list(
         agent: query.get("agent_id")?,
         from: query.time("from")?,
         to: query.time("to")?,
-        after: query.cursor(time_cursor)?,
+        after: query.cursor()?,
         limit: query.limit()?,
     };
     let page = api.store.sessions(&caller.org, query).await?;
     let data = page.sessions.iter().map(SessionView::of).collect();
-    Ok(reply(StatusCode::OK, &SessionsPage { data, next_cursor: page.next.map(time_cursor_text) }))
+    Ok(reply(StatusCode::OK, &SessionsPage { data, next_cursor: page.next.map(|next| next.to_text()) }))
 }
 
 /// Read a session
@@ -132,9 +131,9 @@ pub(crate) async fn records(
 ) -> Result<Response, ApiError> {
     let id: SessionId = segment(path, "session_id")?;
     let limit = query.number("limit", 1..=RECORDS_MAX)?.unwrap_or(RECORDS_DEFAULT);
-    let found = api.store.session_records(&caller.org, &id, query.cursor(record_cursor)?, limit).await?;
+    let found = api.store.session_records(&caller.org, &id, query.cursor()?, limit).await?;
     let page = found.ok_or_else(|| unknown(&id))?;
-    let next_cursor = page.next.map(record_cursor_text);
+    let next_cursor = page.next.map(|next| next.to_text());
     Ok(reply(StatusCode::OK, &RecordsPage::of(page, next_cursor)))
 }
 
@@ -143,19 +142,6 @@ const RECORDS_MAX: usize = 1000;
 
 /// Number of records per page without `limit`.
 const RECORDS_DEFAULT: usize = 100;
-
-fn record_cursor_text(cursor: RecordCursor) -> String {
-    format!("{:x}.{:x}", cursor.at_ns, cursor.key.cast_unsigned())
-}
-
-fn record_cursor(text: &str) -> Option<RecordCursor> {
-    let (at_ns, key) = text.split_once('.')?;
-    // Only the exact form that the server writes: no signs, no upper case.
-    let written = text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f' | b'.'));
-    let at_ns = i64::from_str_radix(at_ns, 16).ok().filter(|_| written)?;
-    let key = u64::from_str_radix(key, 16).ok()?.cast_signed();
-    Some(RecordCursor { at_ns, key })
-}
 
 fn unknown(id: &SessionId) -> ApiError {
     ApiError::new(Code::NotFound, format!("there is no session {:?}", id.as_str()))
@@ -247,7 +233,7 @@ pub(crate) async fn add_signals(
         }
     };
     if accepted == Accepted::Fresh(()) {
-        api.changes.publish(&caller.org, || Changed::Evidence);
+        api.changes.evidence(&caller.org);
     }
     idempotency::outcome(accepted, |receipt| (receipt == Receipt::Signals).then_some(()))?;
     Ok(reply(StatusCode::ACCEPTED, &SignalsReply { accepted: count }))
@@ -263,20 +249,4 @@ fn check(traces: Vec<Strict<SentTrace>>) -> Result<Vec<NewTrace>, ApiError> {
     let named = traces.iter().map(|new| new.trace.clone()).collect();
     SessionTraces::new(named).map_err(|repeated| ApiError::invalid(repeated.to_string()))?;
     Ok(traces)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_cursor_of_records_survives_a_round_trip() {
-        for (at_ns, key) in [(0, 1), (1_794_744_000_000_000_000, -5), (7, i64::MIN)] {
-            let cursor = RecordCursor { at_ns, key };
-            assert_eq!(record_cursor(&record_cursor_text(cursor)), Some(cursor));
-        }
-        for refused in ["", "1", "1.", ".1", "-1.1", "1.-1", "1.F", "1.1.1", "1.11111111111111111"] {
-            assert_eq!(record_cursor(refused), None, "{refused}");
-        }
-    }
 }

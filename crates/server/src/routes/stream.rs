@@ -9,20 +9,19 @@ use axum::response::{IntoResponse, Response};
 use futures_util::stream;
 use renown_view::SessionView;
 use tokio::sync::broadcast::error::RecvError;
-use tokio::sync::{broadcast, watch};
 
 use super::ErrorReplies;
 use super::ingest::Update;
 use crate::api::Api;
-use crate::changes::{Change, Changed};
+use crate::changes::{Change, Changed, Subscription};
+use crate::error::ApiError;
 use crate::keys::Caller;
 use crate::limits::STREAM_COMMENT_EVERY;
 
 struct Listener {
     api: Arc<Api>,
     caller: Arc<Caller>,
-    changes: broadcast::Receiver<Change>,
-    closed: watch::Receiver<bool>,
+    subscription: Subscription,
 }
 
 /// Stream new scores
@@ -41,8 +40,11 @@ pub(crate) async fn stream(
     State(api): State<Arc<Api>>,
     Extension(caller): Extension<Arc<Caller>>,
 ) -> Response {
-    let (changes, closed) = api.changes.subscribe();
-    let events = stream::unfold(Listener { api, caller, changes, closed }, |mut listener| async move {
+    let subscription = match api.changes.subscribe(&caller.org, &*api.store).await {
+        Ok(subscription) => subscription,
+        Err(error) => return ApiError::from(error).into_response(),
+    };
+    let events = stream::unfold(Listener { api, caller, subscription }, |mut listener| async move {
         let event = listener.next().await?;
         Some((Ok::<_, Infallible>(event), listener))
     });
@@ -55,15 +57,16 @@ impl Listener {
     /// Waits for the next event. Returns `None` when the server stops or the key is revoked.
     async fn next(&mut self) -> Option<Event> {
         loop {
-            if *self.closed.borrow_and_update() {
+            let Subscription { changes, closed, .. } = &mut self.subscription;
+            if *closed.borrow_and_update() {
                 return None;
             }
             let change = tokio::select! {
-                rechecked = self.closed.changed() => match rechecked {
+                rechecked = closed.changed() => match rechecked {
                     Ok(()) if self.api.keys.is_valid(&self.caller) => continue,
                     Ok(()) | Err(_) => return None,
                 },
-                change = self.changes.recv() => change,
+                change = changes.recv() => change,
             };
             match change {
                 Ok(_) if !self.api.keys.is_valid(&self.caller) => return None,

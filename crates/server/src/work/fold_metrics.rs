@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use renown_store::StoreError;
+use renown_store::WriteError;
 
 use super::{Job, Next};
 use crate::api::Api;
@@ -15,7 +15,7 @@ pub(super) struct FoldMetrics(pub(super) Arc<Api>);
 impl Job for FoldMetrics {
     const NAME: &'static str = "fold_metrics";
 
-    async fn step(&self) -> Result<Next, StoreError> {
+    async fn step(&self) -> Result<Next, WriteError> {
         self.0.metrics.upkeep();
         Ok(Next::After(EVERY))
     }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use renown_store::StoreError;
+use renown_store::WriteError;
 
 use super::{Job, Next};
 use crate::api::Api;
@@ -15,7 +15,7 @@ pub(super) struct NoteUsedKeys(pub(super) Arc<Api>);
 impl Job for NoteUsedKeys {
     const NAME: &'static str = "note_used_keys";
 
-    async fn step(&self) -> Result<Next, StoreError> {
+    async fn step(&self) -> Result<Next, WriteError> {
         note(&self.0).await?;
         Ok(Next::After(EVERY))
     }
@@ -28,7 +28,7 @@ pub(crate) async fn note_used_keys(api: &Api) {
     }
 }
 
-async fn note(api: &Api) -> Result<(), StoreError> {
+async fn note(api: &Api) -> Result<(), WriteError> {
     let used = api.keys.take_used();
     if used.is_empty() { Ok(()) } else { api.store.touch_keys(used).await }
 }

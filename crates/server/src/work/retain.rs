@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use renown_store::StoreError;
+use renown_store::{Progress, WriteError};
 
 use super::{Job, Next};
 use crate::api::Api;
@@ -15,8 +15,11 @@ pub(super) struct Retain(pub(super) Arc<Api>);
 impl Job for Retain {
     const NAME: &'static str = "retain";
 
-    async fn step(&self) -> Result<Next, StoreError> {
-        let has_more = self.0.store.delete_some(self.0.retention).await?;
-        Ok(if has_more { Next::Now } else { Next::After(EVERY) })
+    async fn step(&self) -> Result<Next, WriteError> {
+        Ok(match self.0.store.delete_some(self.0.retention).await? {
+            Progress::More => Next::Now,
+            Progress::Waiting(pause) => Next::After(pause),
+            Progress::Idle => Next::After(EVERY),
+        })
     }
 }

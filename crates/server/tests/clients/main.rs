@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a broken test fails loudly")]
 
 mod blocking_store;
+mod changes;
 mod evidence;
 mod heads;
 mod idempotency;

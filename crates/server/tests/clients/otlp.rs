@@ -12,7 +12,7 @@ use std::net::SocketAddr;
 
 use flate2::Compression;
 use flate2::write::GzEncoder;
-use renown_store::{DEFAULT_ORG, SessionQuery, SessionStore};
+use renown_store::{DEFAULT_ORG, Reads, SessionQuery};
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;

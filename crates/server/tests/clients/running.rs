@@ -8,7 +8,7 @@ use renown_core::gates::{Choice, Engine, Place};
 use renown_server::keys::KeyText;
 use renown_server::{Api, Limits, Listeners, OtlpAuth, ServerSettings, serve};
 use renown_store::sqlite::system_clock;
-use renown_store::{Clock, DEFAULT_ORG, KeyKind, Retention, Store};
+use renown_store::{Clock, Control, DEFAULT_ORG, KeyKind, Retention, Store};
 use renown_telemetry::prices::Prices;
 use serde_json::Value;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};

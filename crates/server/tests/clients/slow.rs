@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use renown_server::Limits;
 use renown_store::sqlite::system_clock;
-use renown_store::{Clock, ClockError, Store};
+use renown_store::{Clock, ClockError, Reads};
 use serde_json::Value;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;

@@ -6,18 +6,17 @@ use renown_core::identity::identity_of;
 use renown_core::ids::{AgentId, OrgId};
 use renown_core::reputation::ReputationSummary;
 use renown_core::time::{Day, Timestamp};
-use renown_telemetry::ledger::Session;
 
-use super::{Memory, State, answer};
+use super::{Memory, State};
 use crate::days::{self, DayInput, DayParts, DaySums, Days};
+use crate::engines::{Reply, answer};
 use crate::error::StoreError;
 use crate::overview::{
     Activity, AgentDays, AgentEvidence, Direction, GATE_DAYS, GateFailures, OVERVIEW_DAYS, OrgOverview,
-    PageStore, SESSION_COST_NANO_MAX, ScoreChange, worst_gate,
+    ScoreChange, worst_gate,
 };
 use crate::runs::{Run, RunQuery};
 use crate::sessions::{SessionQuery, StoredSession};
-use crate::{IdentityStore, Reply, RunStore, SessionStore, Store};
 
 impl State {
     fn days(&self, org: &OrgId, agent: &AgentId) -> Days {
@@ -91,17 +90,8 @@ impl Memory {
         let limit = i32::MAX as usize;
         let sessions = self.sessions(org, SessionQuery { limit, ..SessionQuery::default() }).await?.sessions;
         let runs = self.runs(org, RunQuery { limit, ..RunQuery::default() }).await?.runs;
-        let session = |session: &StoredSession| {
-            let cost = session
-                .ledger
-                .as_ref()
-                .and_then(Session::cost)
-                .map(renown_core::units::NanoUsd::nano)
-                .unwrap_or_default();
-            let cost_nano = u64::try_from(cost).unwrap_or(u64::MAX).min(SESSION_COST_NANO_MAX);
-            (Day::of(session.began_at), Activity { sessions: 1, cost_nano, runs: 0 })
-        };
-        let run = |run: &Run| (Day::of(run.accepted_at), Activity { runs: 1, ..Activity::default() });
+        let session = |session: &StoredSession| (Day::of(session.began_at), Activity::of_session(session));
+        let run = |run: &Run| (Day::of(run.accepted_at), Activity::RUN);
         let mut found: BTreeMap<Day, Activity> = BTreeMap::new();
         for (day, one) in sessions.iter().map(session).chain(runs.iter().map(run)) {
             if (from..=to).contains(&day) {
@@ -132,13 +122,19 @@ impl Memory {
     }
 }
 
-impl PageStore for Memory {
-    fn agent_days<'a>(&'a self, org: &OrgId, agent: &AgentId, from: Day, to: Day) -> Reply<'a, AgentDays> {
+impl Memory {
+    pub(crate) fn agent_days<'a>(
+        &'a self,
+        org: &OrgId,
+        agent: &AgentId,
+        from: Day,
+        to: Day,
+    ) -> Reply<'a, AgentDays> {
         let state = self.state();
         answer(state.check_org(org).map(|()| state.agent_days(org, agent, from, to)))
     }
 
-    fn days_of_agents<'a>(
+    pub(crate) fn days_of_agents<'a>(
         &'a self,
         org: &OrgId,
         agents: Vec<AgentId>,
@@ -150,7 +146,7 @@ impl PageStore for Memory {
         answer(state.check_org(org).map(|()| agents.iter().map(days).collect()))
     }
 
-    fn evidence_of_agents<'a>(
+    pub(crate) fn evidence_of_agents<'a>(
         &'a self,
         org: &OrgId,
         agents: Vec<AgentId>,
@@ -166,7 +162,7 @@ impl PageStore for Memory {
         })
     }
 
-    fn overview<'a>(&'a self, org: &OrgId, day: Day) -> Reply<'a, OrgOverview> {
+    pub(crate) fn overview<'a>(&'a self, org: &OrgId, day: Day) -> Reply<'a, OrgOverview> {
         let org = org.clone();
         Box::pin(async move {
             let activity = self.activity(&org, day.back(OVERVIEW_DAYS - 1), day).await?;

@@ -5,9 +5,12 @@ use renown_core::ids::{IdentityId, OrgId};
 use renown_core::time::Timestamp;
 
 use super::{Memory, State, answer};
-use crate::Reply;
+use crate::engines::Reply;
 use crate::error::StoreError;
-use crate::identities::{IdentityStore, NewReputationEvent, Recorded, ReputationEvent, ReputationEvents};
+use crate::evidence::Position;
+use crate::fold::agents::Mention;
+use crate::fold::identities::Recording;
+use crate::identities::{NewReputationEvent, Recorded, ReputationEvent, ReputationEvents};
 use crate::query::TimeCursor;
 use crate::request_keys::kept::Kept;
 use crate::request_keys::{Accepted, RequestKey};
@@ -22,48 +25,56 @@ impl State {
         of_org.filter(move |event| event.identity == identity)
     }
 
-    /// Counts an event. Returns `false` if its id is known.
-    fn count_event(&mut self, org: &OrgId, new: &NewReputationEvent, now: Timestamp) -> bool {
-        let id = new.event.event_id;
-        if self.reputation_events.iter().any(|(o, known)| o == org && known.event.event_id == id) {
-            return false;
+    fn record(
+        &mut self,
+        org: &OrgId,
+        events: &[NewReputationEvent],
+        now: Timestamp,
+    ) -> (Recorded, Option<Kept>) {
+        let of_session = events.iter().position(|new| self.is_session_event(org, new.event.event_id));
+        let mut recording = match Recording::begin(of_session) {
+            Ok(recording) => recording,
+            Err(refused) => return (refused, None),
+        };
+        for new in events {
+            let mut of_org = self.reputation_events.iter().filter(|(o, _)| o == org);
+            let is_known = of_org.any(|(_, known)| known.event.event_id == new.event.event_id);
+            let Some(change) = recording.count(is_known, new) else { continue };
+            self.add_event(org, change.identity, change.stored(), now);
+            if let Some(agent) = change.agent {
+                self.name_agent(org, agent, Mention::Name, now);
+            }
         }
-        let event = Event { identity_id: Some(new.identity), agent_id: None, ..new.event.clone() };
-        let (position, identity) = (self.next_position(), new.identity);
-        self.reputation_events
-            .push((org.clone(), ReputationEvent { position, identity, event, accepted_at: now }));
-        if let Some(agent) = &new.agent {
-            self.add_agent(org, agent, now);
-        }
-        true
+        let (recorded, kept) = recording.finish();
+        (recorded, Some(kept))
+    }
+
+    /// Adds a row. Returns its position.
+    pub(super) fn add_event(
+        &mut self,
+        org: &OrgId,
+        identity: IdentityId,
+        event: Event,
+        now: Timestamp,
+    ) -> Position {
+        let position = self.next_position();
+        let row = ReputationEvent { position, identity, event, accepted_at: now };
+        self.reputation_events.push((org.clone(), row));
+        position
     }
 }
 
-impl IdentityStore for Memory {
-    fn add_reputation_events<'a>(
+impl Memory {
+    pub(crate) fn add_reputation_events<'a>(
         &'a self,
         org: &OrgId,
         events: Vec<NewReputationEvent>,
         request_key: Option<RequestKey>,
     ) -> Reply<'a, Accepted<Recorded>> {
-        let (mut state, now) = match self.begin_write() {
-            Ok(begin_write) => begin_write,
-            Err(error) => return answer(Err(error)),
-        };
-        answer(state.check_org(org).and_then(|()| {
-            state.once(request_key, now, |state| {
-                let refused = events.iter().position(|new| state.is_session_event(org, new.event.event_id));
-                if refused.is_some() {
-                    return Ok((Recorded { refused, ..Recorded::default() }, None));
-                }
-                let accepted = events.iter().filter(|new| state.count_event(org, new, now)).count();
-                let recorded = Recorded { accepted, duplicates: events.len() - accepted, refused };
-                Ok((recorded, Some(Kept::reputation_events(recorded))))
-            })
-        }))
+        self.write_once(org, request_key, |state, now| Ok(state.record(org, &events, now)))
     }
 
-    fn identity_windows<'a>(
+    pub(crate) fn identity_windows<'a>(
         &'a self,
         org: &OrgId,
         identity: IdentityId,
@@ -82,7 +93,7 @@ impl IdentityStore for Memory {
         }))
     }
 
-    fn reputation_events<'a>(
+    pub(crate) fn reputation_events<'a>(
         &'a self,
         org: &OrgId,
         identity: IdentityId,

@@ -5,8 +5,9 @@ use renown_core::time::Timestamp;
 
 use super::State;
 use crate::error::StoreError;
+use crate::fold::request_keys::{Recognized, UsedKey, recognize};
 use crate::request_keys::kept::Kept;
-use crate::request_keys::{Accepted, KnownRequest, REQUEST_KEYS_KEPT_MS, RequestKey};
+use crate::request_keys::{Accepted, KnownRequest, RequestKey};
 
 /// A request key that was used, and what was accepted for it.
 pub(super) struct KeptRequest {
@@ -22,14 +23,16 @@ impl State {
         request_key: &RequestKey,
         now: Timestamp,
     ) -> Result<Option<KnownRequest>, StoreError> {
-        let RequestKey { org, key, fingerprint } = request_key;
+        let RequestKey { org, key, .. } = request_key;
         self.check_org(org)?;
-        let since = now.millis() - REQUEST_KEYS_KEPT_MS;
-        let mut used = self.request_keys.iter().filter(|used| used.at.millis() >= since);
+        let mut used = self.request_keys.iter();
         let used = used.find(|used| used.request_key.org == *org && used.request_key.key == *key);
         let Some(used) = used else { return Ok(None) };
-        if used.request_key.fingerprint != *fingerprint {
-            return Ok(Some(KnownRequest::Conflict));
+        let of_key = UsedKey { fingerprint: used.request_key.fingerprint, at: used.at };
+        match recognize(request_key, Some(of_key), now) {
+            Recognized::New => return Ok(None),
+            Recognized::Conflict => return Ok(Some(KnownRequest::Conflict)),
+            Recognized::Retry => {}
         }
         let receipt = used.kept.clone().receipt(
             |position| {

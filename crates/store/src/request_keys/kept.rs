@@ -5,6 +5,7 @@ use renown_core::reputation::ReputationSummary;
 
 use super::{EvaluationsReceipt, Receipt};
 use crate::error::StoreError;
+use crate::eval_runs::EvalFilter;
 use crate::evidence::{EvaluationOutcome, NewEvaluation, Position, StoredEvaluation};
 use crate::identities::Recorded;
 use crate::keys::KeyId;
@@ -20,10 +21,12 @@ pub(crate) enum WriteKind {
     Records,
     Signals,
     ApiKey,
+    EvalRun,
+    Schedule,
 }
 
 impl WriteKind {
-    const ALL: [Self; 7] = [
+    const ALL: [Self; 9] = [
         Self::Evaluations,
         Self::Agent,
         Self::Run,
@@ -31,6 +34,8 @@ impl WriteKind {
         Self::Records,
         Self::Signals,
         Self::ApiKey,
+        Self::EvalRun,
+        Self::Schedule,
     ];
 
     /// Returns its name.
@@ -43,6 +48,8 @@ impl WriteKind {
             Self::Records => "records",
             Self::Signals => "signals",
             Self::ApiKey => "api_key",
+            Self::EvalRun => "eval_run",
+            Self::Schedule => "schedule",
         }
     }
 
@@ -60,7 +67,7 @@ pub(crate) struct Kept {
     pub(crate) accepted: usize,
     /// Number of things that had been accepted before.
     pub(crate) repeated: usize,
-    /// The position of the evaluation or the run that the receipt shows.
+    /// The position of the evaluation, the run, the eval run or the schedule that the receipt shows.
     pub(crate) position: Option<Position>,
     /// The id of the API key that was created.
     pub(crate) api_key: Option<KeyId>,
@@ -134,6 +141,17 @@ impl Kept {
         Self { api_key: Some(id), ..Self::new(WriteKind::ApiKey, 1, 0) }
     }
 
+    /// Keeps an eval run that was created, and the agent that it filters by.
+    pub(crate) fn eval_run(position: Position, filter: Option<&EvalFilter>) -> Self {
+        let agent = filter.and_then(|filter| filter.agent.clone());
+        Self { position: Some(position), ..Self::new(WriteKind::EvalRun, 1, 0).about(agent) }
+    }
+
+    /// Keeps a schedule that was created, and the agent that it filters by.
+    pub(crate) fn schedule(position: Position, filter: &EvalFilter) -> Self {
+        Self { position: Some(position), ..Self::new(WriteKind::Schedule, 1, 0).about(filter.agent.clone()) }
+    }
+
     /// Removes an erased agent. Returns whether the write was about other agents too, or not about this one.
     pub(crate) fn remove_agent(&mut self, agent: &AgentId) -> bool {
         let before = self.agents.len();
@@ -176,6 +194,8 @@ impl Kept {
             WriteKind::Records => Receipt::Records,
             WriteKind::Signals => Receipt::Signals,
             WriteKind::ApiKey => Receipt::ApiKey(self.api_key.ok_or_else(incomplete)?),
+            WriteKind::EvalRun => Receipt::EvalRun(self.position.ok_or_else(incomplete)?),
+            WriteKind::Schedule => Receipt::Schedule(self.position.ok_or_else(incomplete)?),
         }))
     }
 }

@@ -28,7 +28,7 @@ impl RecordCursor {
         let at_ns = match origin.signal {
             Signal::Logs => origin.at.map_or(0, Timestamp::nanos),
             // Repeats have the same ids, but may have other times.
-            Signal::Spans => 0,
+            Signal::Spans | Signal::Transcript => 0,
         };
         // A record without a fingerprint gets its number as key. By chance a fingerprint may be the same number.
         Self { at_ns, key: origin.repeat.map_or(number, key_of) }

@@ -1,4 +1,4 @@
-//! Reads publications, and implements [`AdminStore`].
+//! Reads publications, and passes decisions to the writer.
 
 use renown_core::ids::{AgentId, OrgId, Slug};
 use rusqlite::{Connection, OptionalExtension, params};
@@ -6,11 +6,10 @@ use rusqlite::{Connection, OptionalExtension, params};
 use super::Sqlite;
 use super::orgs::OrgKey;
 use super::rows::{self, damaged};
-use crate::Reply;
-use crate::admin::{
-    AdminStore, OrgSettings, Publication, PublicationChange, Published, Retention, Tombstone,
-};
+use crate::admin::{OrgSettings, Publication, PublicationChange, Published, Retention, Tombstone};
+use crate::engines::Reply;
 use crate::error::StoreError;
+use crate::traits::Progress;
 
 /// Returns the publication of an agent, or `None` if it is unknown.
 pub(super) fn publication(
@@ -28,7 +27,10 @@ pub(super) fn publication(
 }
 
 /// Finds the public agent with a slug, and its organization.
-fn public_agent(connection: &Connection, slug: &Slug) -> Result<Option<(OrgId, AgentId)>, StoreError> {
+pub(super) fn public_agent(
+    connection: &Connection,
+    slug: &Slug,
+) -> Result<Option<(OrgId, AgentId)>, StoreError> {
     let mut select = connection.prepare_cached(
         "SELECT o.name, a.name FROM agents a JOIN orgs o ON o.org = a.org WHERE a.slug = ?1 AND a.public",
     )?;
@@ -37,28 +39,28 @@ fn public_agent(connection: &Connection, slug: &Slug) -> Result<Option<(OrgId, A
     Ok(Some((rows::text(row, 0, "an organization")?, rows::text(row, 1, "an agent id")?)))
 }
 
-impl AdminStore for Sqlite {
-    fn settings<'a>(&'a self, org: &OrgId) -> Reply<'a, OrgSettings> {
+impl Sqlite {
+    pub(crate) fn settings<'a>(&'a self, org: &OrgId) -> Reply<'a, OrgSettings> {
         let org = self.orgs.get(org);
         self.readers.run(move |connection, _| rows::settings(connection, org?))
     }
 
-    fn set_settings<'a>(&'a self, org: &OrgId, settings: OrgSettings) -> Reply<'a, ()> {
+    pub(crate) fn set_settings<'a>(&'a self, org: &OrgId, settings: OrgSettings) -> Reply<'a, ()> {
         let org = org.clone();
         self.writer.send(1, move |transaction| transaction.set_settings(&org, settings))
     }
 
-    fn publication<'a>(&'a self, org: &OrgId, agent: &AgentId) -> Reply<'a, Option<Publication>> {
+    pub(crate) fn publication<'a>(&'a self, org: &OrgId, agent: &AgentId) -> Reply<'a, Option<Publication>> {
         let (org, agent) = (self.orgs.get(org), agent.clone());
         self.readers.run(move |connection, _| publication(connection, org?, &agent))
     }
 
-    fn public_agent<'a>(&'a self, slug: &Slug) -> Reply<'a, Option<(OrgId, AgentId)>> {
+    pub(crate) fn public_agent<'a>(&'a self, slug: &Slug) -> Reply<'a, Option<(OrgId, AgentId)>> {
         let slug = slug.clone();
         self.readers.run(move |connection, _| public_agent(connection, &slug))
     }
 
-    fn publish<'a>(
+    pub(crate) fn publish<'a>(
         &'a self,
         org: &OrgId,
         agent: &AgentId,
@@ -68,17 +70,17 @@ impl AdminStore for Sqlite {
         self.writer.send(1, move |transaction| transaction.publish(&org, &agent, &change))
     }
 
-    fn erase<'a>(&'a self, org: &OrgId, agent: &AgentId) -> Reply<'a, bool> {
+    pub(crate) fn erase<'a>(&'a self, org: &OrgId, agent: &AgentId) -> Reply<'a, bool> {
         let (org, agent) = (org.clone(), agent.clone());
         self.writer.send(1, move |transaction| transaction.erase(&org, &agent))
     }
 
-    fn tombstones<'a>(&'a self, org: &OrgId) -> Reply<'a, Vec<Tombstone>> {
+    pub(crate) fn tombstones<'a>(&'a self, org: &OrgId) -> Reply<'a, Vec<Tombstone>> {
         let org = self.orgs.get(org);
         self.readers.run(move |connection, _| rows::tombstones(connection, org?))
     }
 
-    fn delete_some(&self, retention: Retention) -> Reply<'_, bool> {
-        self.writer.send(1, move |transaction| transaction.delete_some(retention))
+    pub(crate) fn delete_some(&self, retention: Retention) -> Reply<'_, Progress> {
+        self.writer.send(1, move |transaction| transaction.delete_some(retention).map(Progress::of_more))
     }
 }

@@ -21,7 +21,6 @@ use super::orgs::OrgKey;
 use super::readers::Deadline;
 use super::rows::{self, text, time};
 use crate::error::StoreError;
-use crate::evidence::Position;
 use crate::query::{AgentQuery, AgentSort, AgentSummary, Agents, contains};
 
 /// The state of an agent after its last evaluation.
@@ -131,7 +130,7 @@ pub(super) fn unsettled_agents(
     org: OrgKey,
     only: Option<&AgentId>,
 ) -> Result<Vec<(AgentId, AgentState)>, StoreError> {
-    let (Position(first), Position(end)) = org.positions();
+    let (first, end) = org.numbers();
     // A single lower bound: with two, SQLite would seek to one and compare the other with every evaluation from
     // there.
     let mut select = connection.prepare_cached(
@@ -294,7 +293,7 @@ mod tests {
         connection
             .progress_handler(1, Some(move || counted.fetch_add(1, Ordering::Relaxed) == usize::MAX))
             .unwrap();
-        let (first, second) = (OrgKey::DEFAULT, OrgKey::of(Position(1 << schema::POSITION_BITS)));
+        let (first, second) = (OrgKey::DEFAULT, OrgKey::of(1 << schema::POSITION_BITS));
         let left = unsettled_agents(&connection, first, None).unwrap();
         assert_eq!(
             left.iter().map(|(agent, state)| (agent.as_str(), state.last_position)).collect::<Vec<_>>(),

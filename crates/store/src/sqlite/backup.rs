@@ -21,7 +21,7 @@ const ATTEMPTS_MAX: usize = 5;
 
 /// How far a copy is.
 #[derive(Clone, Copy, Debug)]
-pub struct Progress {
+pub struct CopyProgress {
     /// Pages copied.
     pub done: u64,
     /// Pages in all.
@@ -33,7 +33,7 @@ pub(super) fn copy(
     connection: &Connection,
     give_way: Option<&GiveWay>,
     to: &Path,
-    report: &mut dyn FnMut(Progress),
+    report: &mut dyn FnMut(CopyProgress),
 ) -> Result<(), StoreError> {
     is_free(to)?;
     let mut unfinished = to.as_os_str().to_owned();
@@ -66,7 +66,7 @@ fn write(
     connection: &Connection,
     give_way: Option<&GiveWay>,
     to: &Path,
-    report: &mut dyn FnMut(Progress),
+    report: &mut dyn FnMut(CopyProgress),
 ) -> Result<(), StoreError> {
     let transaction = connection.unchecked_transaction()?;
     // A transaction sees the database from its first read on.
@@ -79,7 +79,7 @@ fn write(
             let step = backup.step(PAGES_AT_ONCE)?;
             let pages = backup.progress();
             let total = u64::try_from(pages.pagecount).unwrap_or_default();
-            report(Progress {
+            report(CopyProgress {
                 done: total - u64::try_from(pages.remaining).unwrap_or_default().min(total),
                 total,
             });

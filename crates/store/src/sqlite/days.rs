@@ -75,13 +75,13 @@ fn sums(row: &Row<'_>, column: usize) -> Result<DaySums, StoreError> {
         first_at: time(row.get(scores)?)?,
         last: Last {
             at: time(row.get(scores + 1)?)?,
-            position: Position(row.get(scores + 2)?),
+            position: Position::of(row.get(scores + 2)?),
             score: row.get(scores + 3)?,
         },
         score_min: row.get(scores + 4)?,
         score_max: row.get(scores + 5)?,
-        first_position: Position(row.get(scores + 6)?),
-        top_position: Position(row.get(scores + 7)?),
+        first_position: Position::of(row.get(scores + 6)?),
+        top_position: Position::of(row.get(scores + 7)?),
         score_before: row.get(scores + 8)?,
     })
 }
@@ -183,12 +183,12 @@ fn write_sums(
     let scores = [
         first_at.millis().into(),
         last.at.millis().into(),
-        last.position.0.into(),
+        last.position.number().into(),
         last.score.into(),
         score_min.into(),
         score_max.into(),
-        first_position.0.into(),
-        top_position.0.into(),
+        first_position.number().into(),
+        top_position.number().into(),
         score_before.map_or(Value::Null, Value::from),
     ];
     upsert.execute(params_from_iter(key.into_iter().chain(count_values(&counts, 1)).chain(scores)))?;
@@ -233,7 +233,7 @@ impl DaysOf {
     /// the same name one after the other.
     pub(super) fn new(org: OrgKey, row: AgentState, unsettled: Option<(i64, Days)>) -> Self {
         let is_unsettled = |days: &Days| {
-            let first = days.values().map(|day| day.sums.first_position.0).min();
+            let first = days.values().map(|day| day.sums.first_position.number()).min();
             first.is_some_and(|first| row.last_position.is_none_or(|settled| settled < first))
         };
         let unsettled = unsettled.filter(|(agent, days)| *agent == row.agent && is_unsettled(days));
@@ -345,16 +345,16 @@ impl DaysOf {
             }
             // Retention deletes an agent's oldest evaluations first: if the first one of a day exists, so do the
             // others.
-            let Position(first) = sums.first_position;
+            let first = sums.first_position.number();
             if !exists.exists([first])? {
                 points.add_day(&sums);
                 continue;
             }
-            walk(connection, &mut select, Some(sums.top_position.0), |position, row| {
+            walk(connection, &mut select, Some(sums.top_position.number()), |position, row| {
                 deadline.check()?;
                 let at = time(row.get(1)?)?;
                 if Day::of(at) == day {
-                    points.add_evaluation(at, Position(position), row.get(2)?);
+                    points.add_evaluation(at, Position::of(position), row.get(2)?);
                 }
                 Ok(position > first)
             })?;

@@ -1,4 +1,4 @@
-//! Reads rows of reputation events, sums spans of time, and implements [`IdentityStore`].
+//! Reads rows of reputation events, sums spans of time, and passes new events to the writer.
 //!
 //! A span is covered by whole days, the hours before and after them, the minutes before and after those, and the
 //! events of at most two cut minutes. So it takes a few hundred rows, however many events there are.
@@ -15,15 +15,13 @@ use uuid::Uuid;
 use super::Sqlite;
 use super::orgs::OrgKey;
 use super::rows::{damaged, nanos, text, time};
-use crate::Reply;
+use crate::engines::Reply;
 use crate::error::StoreError;
 use crate::evidence::Position;
-use crate::identities::{IdentityStore, NewReputationEvent, Recorded, ReputationEvent, ReputationEvents};
+pub(super) use crate::fold::identities::LEVELS_NS;
+use crate::identities::{NewReputationEvent, Recorded, ReputationEvent, ReputationEvents};
 use crate::query::TimeCursor;
 use crate::request_keys::{Accepted, RequestKey};
-
-/// The length of the spans of each level in nanoseconds: minutes, hours, days.
-pub(super) const LEVELS_NS: [i64; 3] = [60_000_000_000, 3_600_000_000_000, 86_400_000_000_000];
 
 /// A part of a span of time.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -138,7 +136,7 @@ pub(super) fn event(row: &Row<'_>) -> Result<ReputationEvent, StoreError> {
     let identity = IdentityId::from(Uuid::from_bytes(row.get(1)?));
     let (attributes, reference): (String, String) = (row.get(10)?, row.get(8)?);
     Ok(ReputationEvent {
-        position: Position(row.get(0)?),
+        position: Position::of(row.get(0)?),
         identity,
         event: Event {
             event_id: Uuid::from_bytes(row.get(2)?),
@@ -166,7 +164,8 @@ pub(super) fn page(
     limit: usize,
 ) -> Result<ReputationEvents, StoreError> {
     let Some(identity) = find(connection, org, identity)? else { return Ok(ReputationEvents::default()) };
-    let (at, before) = after.map_or((i64::MAX, i64::MAX), |after| (after.at.nanos(), after.position.0));
+    let (at, before) =
+        after.map_or((i64::MAX, i64::MAX), |after| (after.at.nanos(), after.position.number()));
     let mut select = connection.prepare_cached(&format!(
         "{EVENT} WHERE e.identity = ?1 AND e.at_ns <= ?2 AND (e.at_ns < ?2 OR e.event < ?3) \
          ORDER BY e.at_ns DESC, e.event DESC LIMIT ?4"
@@ -179,8 +178,8 @@ pub(super) fn page(
     Ok(ReputationEvents::page(events, limit))
 }
 
-impl IdentityStore for Sqlite {
-    fn add_reputation_events<'a>(
+impl Sqlite {
+    pub(crate) fn add_reputation_events<'a>(
         &'a self,
         org: &OrgId,
         events: Vec<NewReputationEvent>,
@@ -192,7 +191,7 @@ impl IdentityStore for Sqlite {
         })
     }
 
-    fn identity_windows<'a>(
+    pub(crate) fn identity_windows<'a>(
         &'a self,
         org: &OrgId,
         identity: IdentityId,
@@ -202,7 +201,7 @@ impl IdentityStore for Sqlite {
         self.readers.run(move |connection, _| windows(connection, org?, identity, as_of))
     }
 
-    fn reputation_events<'a>(
+    pub(crate) fn reputation_events<'a>(
         &'a self,
         org: &OrgId,
         identity: IdentityId,

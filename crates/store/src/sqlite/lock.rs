@@ -5,7 +5,7 @@ use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{Read, Seek, Write};
 use std::path::{Path, PathBuf};
 
-use crate::error::StoreError;
+use crate::error::{OpenError, StoreError};
 use crate::holder::{LockHolder, LockPurpose};
 
 /// The lock on a data directory, held as long as this value lives.
@@ -31,7 +31,8 @@ impl DirectoryLock {
             Err(TryLockError::WouldBlock) => {
                 let mut text = String::new();
                 let _ = file.read_to_string(&mut text);
-                return Err(StoreError::InUse { dir: dir.to_owned(), holder: LockHolder::parse(&text) });
+                let holder = LockHolder::parse(&text);
+                return Err(OpenError::InUse { dir: dir.to_owned(), holder }.into());
             }
             Err(TryLockError::Error(error)) => return Err(StoreError::io(doing())(error)),
         }
@@ -63,7 +64,8 @@ mod tests {
         let scratch = Scratch::new();
         let first = DirectoryLock::acquire(scratch.path(), LockPurpose::Server("renown serve")).unwrap();
         let refused = DirectoryLock::acquire(scratch.path(), "renown keys").err().unwrap();
-        assert!(matches!(&refused, StoreError::InUse { holder: LockHolder::Server(_), .. }), "{refused:?}");
+        let refused = OpenError::from(refused);
+        assert!(matches!(&refused, OpenError::InUse { holder: LockHolder::Server(_), .. }), "{refused:?}");
         let holder = format!("is in use by process {} (renown serve)", std::process::id());
         assert!(refused.to_string().ends_with(&holder), "{refused}");
         drop(first);

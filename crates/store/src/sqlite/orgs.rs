@@ -9,7 +9,6 @@ use rusqlite::types::{FromSql, FromSqlResult, ToSql, ToSqlOutput, Value, ValueRe
 
 use super::schema::POSITION_BITS;
 use crate::error::StoreError;
-use crate::evidence::Position;
 
 /// The number of an organization.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -24,7 +23,7 @@ impl OrgKey {
     pub(super) const COUNT_MAX: i64 = 1 << (62 - POSITION_BITS);
 
     /// Returns the organization of a position.
-    pub(super) fn of(Position(position): Position) -> Self {
+    pub(super) fn of(position: i64) -> Self {
         Self(position >> POSITION_BITS)
     }
 
@@ -38,9 +37,9 @@ impl OrgKey {
         Value::Integer(self.0)
     }
 
-    /// Returns the positions of its evaluations: the first one, and the one after the last.
-    pub(super) fn positions(self) -> (Position, Position) {
-        (Position(self.0 << POSITION_BITS), Position((self.0 + 1) << POSITION_BITS))
+    /// Returns the numbers of the positions of its evaluations: the first one, and the one after the last.
+    pub(super) fn numbers(self) -> (i64, i64) {
+        (self.0 << POSITION_BITS, (self.0 + 1) << POSITION_BITS)
     }
 }
 
@@ -76,6 +75,14 @@ impl Orgs {
     pub(super) fn get(&self, name: &OrgId) -> Result<OrgKey, StoreError> {
         let orgs = self.0.read().unwrap_or_else(PoisonError::into_inner);
         orgs.get(name).copied().ok_or_else(|| StoreError::NoOrganization(name.to_string()))
+    }
+
+    /// Returns all names, sorted.
+    pub(super) fn names(&self) -> Vec<OrgId> {
+        let orgs = self.0.read().unwrap_or_else(PoisonError::into_inner);
+        let mut names: Vec<OrgId> = orgs.keys().cloned().collect();
+        names.sort_unstable();
+        names
     }
 
     pub(super) fn add(&self, name: OrgId, key: OrgKey) {

@@ -14,12 +14,12 @@ use super::orgs::OrgKey;
 use super::readers::Deadline;
 use super::rows::text;
 use super::{Sqlite, agents, answer, identities, runs, sessions};
-use crate::Reply;
 use crate::days::{DayCounts, DaySums, Days};
+use crate::engines::Reply;
 use crate::error::StoreError;
 use crate::overview::{
     Activity, AgentDays, AgentEvidence, CHANGES_SHOWN, Direction, GATE_DAYS, GateFailures, OVERVIEW_DAYS,
-    OrgOverview, PageStore, ScoreChange, worst_gate,
+    OrgOverview, ScoreChange, worst_gate,
 };
 use crate::sessions::SessionQuery;
 
@@ -164,14 +164,20 @@ fn changes(
     largest.into_iter().filter_map(|found| change(found).transpose()).collect()
 }
 
-impl PageStore for Sqlite {
-    fn agent_days<'a>(&'a self, org: &OrgId, agent: &AgentId, from: Day, to: Day) -> Reply<'a, AgentDays> {
+impl Sqlite {
+    pub(crate) fn agent_days<'a>(
+        &'a self,
+        org: &OrgId,
+        agent: &AgentId,
+        from: Day,
+        to: Day,
+    ) -> Reply<'a, AgentDays> {
         self.read_days(org, agent, move |connection, days, deadline| {
             days.read(connection, from, to, deadline)
         })
     }
 
-    fn days_of_agents<'a>(
+    pub(crate) fn days_of_agents<'a>(
         &'a self,
         org: &OrgId,
         agents: Vec<AgentId>,
@@ -198,7 +204,7 @@ impl PageStore for Sqlite {
         })
     }
 
-    fn evidence_of_agents<'a>(
+    pub(crate) fn evidence_of_agents<'a>(
         &'a self,
         org: &OrgId,
         agents: Vec<AgentId>,
@@ -218,7 +224,7 @@ impl PageStore for Sqlite {
         })
     }
 
-    fn overview<'a>(&'a self, org: &OrgId, day: Day) -> Reply<'a, OrgOverview> {
+    pub(crate) fn overview<'a>(&'a self, org: &OrgId, day: Day) -> Reply<'a, OrgOverview> {
         let org = match self.orgs.get(org) {
             Ok(org) => org,
             Err(error) => return answer(Err(error)),

@@ -1,32 +1,23 @@
 //! Reads a data directory while another process may write to it.
 
+mod reads;
+
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use renown_core::identity::{Windows, identity_of};
-use renown_core::ids::{AgentId, IdentityId, OrgId, RunId, SessionId, SpecId};
-use renown_core::time::{Day, Timestamp};
-use renown_telemetry::ledger::{Session, TimeRange};
 use rusqlite::Connection;
 
-use super::backup::{self, Progress};
-use super::days::{self, DaysOf};
-use super::export::{self, Each, Evidence};
+use super::backup::{self, CopyProgress};
 use super::give_way::GiveWay;
 use super::lock::DirectoryLock;
 use super::mark::{self, SavedMark};
 use super::orgs::Orgs;
-use super::readers::{self, Deadline};
-use super::verify::{self, VerifyResult};
-use super::{FILE, agents, directory, foreign, identities, overview, rows, runs, schema, sessions};
-use crate::error::StoreError;
-use crate::evidence::StoredEvaluation;
-use crate::identities::ReputationEvent;
-use crate::keys::ApiKey;
-use crate::overview::{AgentDays, AgentEvidence, OrgOverview};
-use crate::query::{AgentQuery, AgentSummary, Agents, EvaluationPage, EvaluationQuery};
-use crate::runs::{Run, RunQuery, Runs};
-use crate::sessions::{RecordCursor, SessionQuery, SessionRecords, Sessions, StoredSession};
+use super::readers;
+use super::verify;
+use super::{FILE, directory, foreign, schema};
+use crate::error::{OpenError, ReadError, StoreError};
+use crate::verify::VerifyResult;
 
 /// Opens a connection that cannot write. Returns it with the version of the database. SQLite wants to create files
 /// beside a database with a write-ahead log even to read it. If that is not possible, and no log exists, the
@@ -52,222 +43,91 @@ fn connect(path: &Path) -> Result<(Connection, i64), StoreError> {
 
 /// Reads a data directory while another process may write to it.
 pub struct Reader {
-    connection: Connection,
+    files: Mutex<Files>,
     orgs: Orgs,
     path: PathBuf,
+}
+
+/// The connection of a reader.
+struct Files {
+    connection: Connection,
     give_way: GiveWay,
+}
+
+impl Files {
+    /// Reads in a transaction: in the one that holds the reader at one moment, else in a new one.
+    fn read<T>(&self, read: impl FnOnce(&Connection) -> Result<T, StoreError>) -> Result<T, StoreError> {
+        if !self.connection.is_autocommit() {
+            self.give_way.check()?;
+            return read(&self.connection);
+        }
+        let transaction = self.connection.unchecked_transaction()?;
+        read(&transaction)
+    }
 }
 
 impl Reader {
     /// Opens the database of a data directory, which has to exist.
-    pub fn open(dir: &Path) -> Result<Self, StoreError> {
+    pub fn open(dir: &Path) -> Result<Self, OpenError> {
         Self::open_file(&dir.join(FILE))
     }
 
     /// Opens a database file, which has to exist.
-    pub fn open_file(path: &Path) -> Result<Self, StoreError> {
+    pub fn open_file(path: &Path) -> Result<Self, OpenError> {
         if !path.exists() {
-            return Err(StoreError::Missing(path.to_owned()));
+            return Err(OpenError::Missing(path.to_owned()));
         }
         let (connection, version) = connect(path)?;
         match version {
-            0 => return Err(StoreError::Missing(path.to_owned())),
+            0 => return Err(OpenError::Missing(path.to_owned())),
             schema::VERSION => {}
-            found => return Err(StoreError::Older { found, known: schema::VERSION }),
+            found => return Err(OpenError::Older { found, known: schema::VERSION }),
         }
         let orgs = Orgs::load(&connection)?;
-        Ok(Self { connection, orgs, path: path.to_owned(), give_way: GiveWay::new(path) })
+        let files = Mutex::new(Files { connection, give_way: GiveWay::new(path) });
+        Ok(Self { files, orgs, path: path.to_owned() })
     }
 
-    /// Sets how long an erasure waits for a long read of this reader, which then fails with
-    /// [`StoreError::GaveWay`]. The default is 20 seconds.
+    /// Sets how long an erasure waits for a long read of this reader, which then fails because it gave way. The default is 20
+    /// seconds.
     #[must_use]
-    pub fn give_way_after(mut self, after: Duration) -> Self {
-        self.give_way.set_after(after);
+    pub fn give_way_after(self, after: Duration) -> Self {
+        self.files().give_way.set_after(after);
         self
     }
 
-    /// Returns the latest time of acceptance.
-    pub fn latest(&self) -> Result<Timestamp, StoreError> {
-        rows::latest(&self.connection)
+    /// Stays at this moment: from now on every read sees the same state. Reads fail with
+    /// [`ReadError::GaveWay`](crate::ReadError::GaveWay) if an erasure waits for them.
+    pub fn at_one_moment(self) -> Result<Self, OpenError> {
+        let begun = {
+            let files = self.files();
+            // A transaction sees the database from its first read on.
+            files.connection.execute_batch("BEGIN; SELECT count(*) FROM sqlite_schema")
+        };
+        begun.map_err(StoreError::from)?;
+        Ok(self)
     }
 
-    /// Returns a page of agents.
-    pub fn agents(&self, org: &OrgId, query: &AgentQuery) -> Result<Agents, StoreError> {
-        let (transaction, org) = (self.connection.unchecked_transaction()?, self.orgs.get(org)?);
-        agents::page(&transaction, org, query, agents::behind(&transaction, org)?, &Deadline::NONE)
-    }
-
-    /// Returns an agent, or `None` if it is unknown.
-    pub fn agent(&self, org: &OrgId, agent: &AgentId) -> Result<Option<AgentSummary>, StoreError> {
-        let transaction = self.connection.unchecked_transaction()?;
-        Ok(agents::summary(agent, agents::find_in_log(&transaction, self.orgs.get(org)?, agent)?))
-    }
-
-    /// Returns the days of an agent from one to another, both included, and what failed on them.
-    pub fn agent_days(
-        &self,
-        org: &OrgId,
-        agent: &AgentId,
-        from: Day,
-        to: Day,
-    ) -> Result<AgentDays, StoreError> {
-        let (transaction, org) = (self.connection.unchecked_transaction()?, self.orgs.get(org)?);
-        let Some(row) = agents::find(&transaction, org, agent)? else { return Ok(AgentDays::default()) };
-        let days = days::unsettled(&transaction, org, Some(row.agent))?.remove(&row.agent);
-        let days = DaysOf::new(org, row, days.map(|days| (row.agent, days)));
-        days.read(&transaction, from, to, &Deadline::NONE)
-    }
-
-    /// Returns the evidence of an agent other than evaluations.
-    pub fn evidence(
-        &self,
-        org: &OrgId,
-        agent: &AgentId,
-        as_of: Timestamp,
-    ) -> Result<AgentEvidence, StoreError> {
-        let (transaction, identity) = (self.connection.unchecked_transaction()?, identity_of(org, agent));
-        overview::evidence(&transaction, self.orgs.get(org)?, identity, agent.clone(), as_of, &Deadline::NONE)
-    }
-
-    /// Returns the overview of an organization for a day.
-    pub fn overview(&self, org: &OrgId, day: Day) -> Result<OrgOverview, StoreError> {
-        let (transaction, org) = (self.connection.unchecked_transaction()?, self.orgs.get(org)?);
-        let mut unsettled = Vec::new();
-        for (number, days) in days::unsettled(&transaction, org, None)? {
-            unsettled.push((agents::name(&transaction, number)?, Some((number, days))));
-        }
-        overview::read(&transaction, org, day, unsettled, &Deadline::NONE)
-    }
-
-    /// Returns a page of evaluations, the last accepted first.
-    pub fn evaluations(&self, org: &OrgId, query: EvaluationQuery) -> Result<EvaluationPage, StoreError> {
-        let (transaction, org) = (self.connection.unchecked_transaction()?, self.orgs.get(org)?);
-        match query.agent.clone() {
-            Some(agent) => {
-                let agent = agents::find_in_log(&transaction, org, &agent)?;
-                rows::evaluations_of_agent(&transaction, agent, query, &Deadline::NONE)
-            }
-            None => rows::evaluations_of_org(&transaction, org, query, &Deadline::NONE),
-        }
-    }
-
-    /// Returns a run, or `None` if it is unknown.
-    pub fn run(&self, org: &OrgId, id: &RunId) -> Result<Option<Run>, StoreError> {
-        runs::find(&self.connection, self.orgs.get(org)?, id)
-    }
-
-    /// Returns a page of runs, the last accepted first.
-    pub fn runs(&self, org: &OrgId, query: &RunQuery) -> Result<Runs, StoreError> {
-        runs::page(&self.connection, self.orgs.get(org)?, query, &Deadline::NONE)
-    }
-
-    /// Returns the best attempt of each agent at a spec, the best first.
-    pub fn competition(&self, org: &OrgId, spec: &SpecId) -> Result<Vec<Run>, StoreError> {
-        runs::competition(&self.connection, self.orgs.get(org)?, spec, &Deadline::NONE)
-    }
-
-    /// Returns a session, with its traces if `with_traces`; `None` if it is unknown.
-    pub fn session(
-        &self,
-        org: &OrgId,
-        id: &SessionId,
-        with_traces: bool,
-    ) -> Result<Option<StoredSession>, StoreError> {
-        let transaction = self.connection.unchecked_transaction()?;
-        sessions::find(&transaction, self.orgs.get(org)?, id, with_traces, &Deadline::NONE)
-    }
-
-    /// Returns a page of a session's records, or `None` if the session is unknown.
-    pub fn session_records(
-        &self,
-        org: &OrgId,
-        id: &SessionId,
-        after: Option<RecordCursor>,
-        limit: usize,
-    ) -> Result<Option<SessionRecords>, StoreError> {
-        let transaction = self.connection.unchecked_transaction()?;
-        sessions::records(&transaction, self.orgs.get(org)?, id, after, limit)
-    }
-
-    /// Returns a page of sessions, the last to begin first, without their traces.
-    pub fn sessions(&self, org: &OrgId, query: &SessionQuery) -> Result<Sessions, StoreError> {
-        let transaction = self.connection.unchecked_transaction()?;
-        sessions::page(&transaction, self.orgs.get(org)?, query, &Deadline::NONE)
-    }
-
-    /// Folds the records of a session within a time range. Returns `None` if it has none.
-    pub fn cut_session(
-        &self,
-        session: &StoredSession,
-        cut: TimeRange,
-    ) -> Result<Option<Session>, StoreError> {
-        sessions::refold(&self.connection, session.id.as_str(), session.position, cut)
-    }
-
-    /// Returns the sums of an identity's events as of a time.
-    pub fn identity_windows(
-        &self,
-        org: &OrgId,
-        identity: IdentityId,
-        as_of: Timestamp,
-    ) -> Result<Windows, StoreError> {
-        let transaction = self.connection.unchecked_transaction()?;
-        identities::windows(&transaction, self.orgs.get(org)?, identity, as_of)
-    }
-
-    /// Returns how many pieces of one kind of evidence an organization has.
-    pub fn count(&self, org: &OrgId, evidence: Evidence) -> Result<u64, StoreError> {
-        export::count(&self.connection, self.orgs.get(org)?, evidence)
-    }
-
-    /// Passes every evaluation of an organization to `each`, the first accepted first.
-    pub fn each_evaluation(
-        &self,
-        org: &OrgId,
-        each: &mut Each<'_, StoredEvaluation>,
-    ) -> Result<(), StoreError> {
-        export::evaluations(&self.connection, &self.give_way, self.orgs.get(org)?, each)
-    }
-
-    /// Passes every run of an organization to `each`, the first accepted first.
-    pub fn each_run(&self, org: &OrgId, each: &mut Each<'_, Run>) -> Result<(), StoreError> {
-        export::runs(&self.connection, &self.give_way, self.orgs.get(org)?, each)
-    }
-
-    /// Passes every reputation event of an organization to `each`, the first accepted first.
-    pub fn each_reputation_event(
-        &self,
-        org: &OrgId,
-        each: &mut Each<'_, ReputationEvent>,
-    ) -> Result<(), StoreError> {
-        export::reputation_events(&self.connection, &self.give_way, self.orgs.get(org)?, each)
-    }
-
-    /// Passes every session of an organization to `each`, without its traces, the first seen first.
-    pub fn each_session(&self, org: &OrgId, each: &mut Each<'_, StoredSession>) -> Result<(), StoreError> {
-        export::sessions(&self.connection, &self.give_way, self.orgs.get(org)?, each)
-    }
-
-    /// Returns all keys.
-    pub fn keys(&self) -> Result<Vec<ApiKey>, StoreError> {
-        rows::keys(&self.connection)
+    fn files(&self) -> MutexGuard<'_, Files> {
+        self.files.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Computes everything again from the evidence and compares. `report` gets how many evaluations are done, and
     /// of how many.
-    pub fn verify(&self, report: &mut dyn FnMut(u64, u64)) -> Result<VerifyResult, StoreError> {
-        verify::run(&self.connection, &SavedMark::read(&self.path), &self.give_way, report)
+    pub fn verify(&self, report: &mut dyn FnMut(u64, u64)) -> Result<VerifyResult, ReadError> {
+        let files = self.files();
+        Ok(verify::run(&files.connection, &SavedMark::read(&self.path), &files.give_way, report)?)
     }
 
     /// Copies the database to a new file. Never overwrites a file.
-    pub fn backup(&self, to: &Path, report: &mut dyn FnMut(Progress)) -> Result<(), StoreError> {
-        backup::copy(&self.connection, Some(&self.give_way), to, report)
+    pub fn backup(&self, to: &Path, report: &mut dyn FnMut(CopyProgress)) -> Result<(), OpenError> {
+        let files = self.files();
+        Ok(backup::copy(&files.connection, Some(&files.give_way), to, report)?)
     }
 
     /// Copies the database to where no store exists yet, and locks that directory meanwhile. No file of a former
     /// store may be left there, because it would be taken for a part of the copy.
-    pub fn restore(&self, to: &Path, report: &mut dyn FnMut(Progress)) -> Result<(), StoreError> {
+    pub fn restore(&self, to: &Path, report: &mut dyn FnMut(CopyProgress)) -> Result<(), OpenError> {
         let _lock = DirectoryLock::acquire(directory(to), "renown restore")?;
         for suffix in ["", "-wal", "-shm"] {
             let mut part = to.as_os_str().to_owned();
@@ -276,11 +136,12 @@ impl Reader {
         }
         // A mark of a former store says nothing about the copy.
         let _ = std::fs::remove_file(mark::path(to));
-        backup::copy(&self.connection, Some(&self.give_way), to, report)
+        let files = self.files();
+        Ok(backup::copy(&files.connection, Some(&files.give_way), to, report)?)
     }
 
     /// Returns the version of its schema, and its size in bytes.
-    pub fn describe(&self) -> Result<(i64, u64), StoreError> {
+    pub fn describe(&self) -> Result<(i64, u64), OpenError> {
         let size =
             std::fs::metadata(&self.path).map_err(StoreError::io(format!("{}", self.path.display())))?;
         Ok((schema::VERSION, size.len()))

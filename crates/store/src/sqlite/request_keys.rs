@@ -11,8 +11,9 @@ use super::rows::text;
 use super::{rows, runs};
 use crate::error::StoreError;
 use crate::evidence::Position;
+use crate::fold::request_keys::{Recognized, UsedKey, recognize};
 use crate::request_keys::kept::{Kept, WriteKind};
-use crate::request_keys::{KnownRequest, REQUEST_KEYS_KEPT_MS, RequestKey};
+use crate::request_keys::{KnownRequest, RequestKey};
 
 /// Returns what is known about a request key at a time; `None` if it is unknown or has expired.
 pub(super) fn find(
@@ -21,15 +22,18 @@ pub(super) fn find(
     request_key: &RequestKey,
     now: Timestamp,
 ) -> Result<Option<KnownRequest>, StoreError> {
-    let RequestKey { key, fingerprint, .. } = request_key;
+    let key = &request_key.key;
     let mut select = connection.prepare_cached(
-        "SELECT fingerprint, kind, accepted, repeated, position, api_key FROM request_keys \
-         WHERE org = ?1 AND key = ?2 AND created_at >= ?3",
+        "SELECT fingerprint, kind, accepted, repeated, position, api_key, created_at FROM request_keys \
+         WHERE org = ?1 AND key = ?2",
     )?;
-    let mut found = select.query(params![org, key, now.millis() - REQUEST_KEYS_KEPT_MS])?;
+    let mut found = select.query(params![org, key])?;
     let Some(row) = found.next()? else { return Ok(None) };
-    if row.get::<_, [u8; 32]>(0)? != *fingerprint {
-        return Ok(Some(KnownRequest::Conflict));
+    let used = UsedKey { fingerprint: row.get(0)?, at: rows::time(row.get(6)?)? };
+    match recognize(request_key, Some(used), now) {
+        Recognized::New => return Ok(None),
+        Recognized::Conflict => return Ok(Some(KnownRequest::Conflict)),
+        Recognized::Retry => {}
     }
     let kind = row.get_ref(1)?.as_str().map_err(rows::damaged("a kind of write"))?;
     let kept = Kept {
@@ -37,7 +41,7 @@ pub(super) fn find(
             .ok_or_else(|| StoreError::Damaged(format!("a kind of write: {kind:?}")))?,
         accepted: row.get(2)?,
         repeated: row.get(3)?,
-        position: row.get::<_, Option<i64>>(4)?.map(Position),
+        position: row.get::<_, Option<i64>>(4)?.map(Position::of),
         api_key: row.get::<_, Option<[u8; 16]>>(5)?.map(Uuid::from_bytes),
         agents: agents(connection, org, key)?,
     };

@@ -56,7 +56,7 @@ pub(super) fn evaluation(row: &Row<'_>) -> Result<StoredEvaluation, StoreError> 
     let tool: Option<String> = row.get(3)?;
     let agent_us: Option<u32> = row.get(6)?;
     Ok(StoredEvaluation {
-        position: Position(row.get(0)?),
+        position: Position::of(row.get(0)?),
         id: text(row, 1, "an evaluation id")?,
         agent: text(row, 2, "an agent id")?,
         tool: tool.map(|tool| tool.parse()).transpose().map_err(damaged("a tool"))?,
@@ -90,13 +90,13 @@ pub(super) fn evaluation_at(
     position: Position,
 ) -> Result<Option<StoredEvaluation>, StoreError> {
     let mut select = connection.prepare_cached(&format!("{EVALUATION} WHERE e.seq = ?1"))?;
-    let mut rows = select.query([position.0])?;
+    let mut rows = select.query([position.number()])?;
     rows.next()?.map(evaluation).transpose()
 }
 
 /// Returns the position of the last evaluation of an organization.
 pub(super) fn last_position(connection: &Connection, org: OrgKey) -> Result<Option<i64>, StoreError> {
-    let (Position(first), Position(end)) = org.positions();
+    let (first, end) = org.numbers();
     let mut select =
         connection.prepare_cached("SELECT max(seq) FROM evaluations WHERE seq >= ?1 AND seq < ?2")?;
     Ok(select.query_row([first, end], |row| row.get(0))?)
@@ -117,7 +117,7 @@ pub(super) fn walk(
         let mut rows = select.query([position])?;
         let broken = || StoreError::Damaged(format!("the chain of evaluations at {position}"));
         let Some(row) = rows.next()? else {
-            return if position <= pruned(connection, OrgKey::of(Position(position)))? {
+            return if position <= pruned(connection, OrgKey::of(position))? {
                 Ok(())
             } else {
                 Err(broken())
@@ -210,10 +210,10 @@ pub(super) fn evaluations_of_agent(
     let Some(AgentState { agent, last_position, .. }) = agent else { return Ok(page.finish()) };
     // A page that continues after an evaluation of this agent begins at the one before it.
     let resumed = match page.query().before {
-        Some(Position(before)) => connection
+        Some(before) => connection
             .query_row(
                 "SELECT previous FROM evaluations WHERE seq = ?1 AND agent = ?2",
-                [before, agent],
+                [before.number(), agent],
                 |row| row.get(0),
             )
             .optional()?,
@@ -235,9 +235,9 @@ pub(super) fn evaluations_of_org(
     deadline: &Deadline,
 ) -> Result<EvaluationPage, StoreError> {
     let mut page = EvaluationPageBuilder::new(query);
-    let (Position(first), Position(end)) = org.positions();
+    let (first, end) = org.numbers();
     let query = page.query();
-    let end = query.before.map_or(end, |Position(before)| before.min(end));
+    let end = query.before.map_or(end, |before| before.number().min(end));
     let from = query.from.map_or(i64::MIN, first_milli);
     let to = query.to.map_or(i64::MAX, Timestamp::millis);
     let few_in_span = (query.from.is_some() || query.to.is_some())
@@ -313,7 +313,7 @@ pub(super) fn latest(connection: &Connection) -> Result<Timestamp, StoreError> {
          UNION ALL SELECT first_seen FROM agents WHERE agent = (SELECT max(agent) FROM agents) \
          UNION ALL SELECT accepted_at FROM agent_run_scores WHERE run = (SELECT max(run) FROM agent_run_scores) \
          UNION ALL SELECT accepted_at FROM reputation_events WHERE event = (SELECT max(event) FROM reputation_events) \
-         UNION ALL SELECT max(asked_at) FROM tombstones \
+         UNION ALL SELECT max(asked_at) FROM tombstones UNION ALL SELECT max(created_at) FROM eval_runs \
          UNION ALL SELECT max(closed_at) FROM sessions WHERE closed_at IS NOT NULL AND event IS NULL \
          UNION ALL SELECT (SELECT max(last_seen) FROM agents WHERE org = o.org AND seen_minute = \
          (SELECT max(seen_minute) FROM agents WHERE org = o.org)) FROM orgs o \
@@ -323,4 +323,9 @@ pub(super) fn latest(connection: &Connection) -> Result<Timestamp, StoreError> {
         |row| row.get(0),
     )?;
     Ok(latest.and_then(|at| Timestamp::from_millis(at).ok()).unwrap_or(Timestamp::MIN))
+}
+
+/// Returns the latest time of acceptance; `None` if nothing was ever accepted.
+pub(super) fn latest_acceptance(connection: &Connection) -> Result<Option<Timestamp>, StoreError> {
+    latest(connection).map(|latest| Some(latest).filter(|latest| *latest > Timestamp::MIN))
 }

@@ -1,8 +1,9 @@
-//! Reads rows of runs, and implements [`RunStore`].
+//! Reads rows of runs, and passes new ones to the writer.
 
-use renown_core::ids::{OrgId, RunId, SpecId, Workspace};
-use renown_core::scorecard::{Axes, BASELINE_RUNS, Baseline, Report, Resources, RunOutcome, Stages};
-use renown_core::time::Timestamp;
+use renown_core::ids::{OrgId, RunId, SpecId};
+use renown_core::scorecard::{
+    Axes, BASELINE_RUNS, Baseline, CommonBaseline, Report, Resources, RunOutcome, Stages,
+};
 use renown_core::units::Whole;
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
@@ -10,11 +11,12 @@ use super::Sqlite;
 use super::orgs::OrgKey;
 use super::readers::Deadline;
 use super::rows::{damaged, nanos, text, time};
-use crate::Reply;
+use crate::engines::Reply;
 use crate::error::StoreError;
 use crate::evidence::Position;
+use crate::fold::runs::BaselineQuery;
 use crate::request_keys::{Accepted, RequestKey};
-use crate::runs::{NewRun, Run, RunQuery, RunScore, RunStore, Runs, SpecSums, Specs, Submitted, baseline};
+use crate::runs::{NewRun, Run, RunQuery, RunScore, Runs, SpecRanking, SpecSums, Specs, Submitted, baseline};
 
 /// The columns of a [`Run`], in the order in which [`run`] reads them. Runs of erased agents are not seen.
 pub(super) const RUN: &str = "SELECT r.run, r.run_id, a.name, r.workspace, r.spec_id, r.outcome, r.stages, r.wall_ms, \
@@ -44,7 +46,7 @@ pub(super) fn run(row: &Row<'_>) -> Result<Run, StoreError> {
     let report = Report { outcome, stages: counted, wall_ms: whole(7)?, resources };
     let warnings: String = row.get(18)?;
     Ok(Run {
-        position: Position(row.get(0)?),
+        position: Position::of(row.get(0)?),
         id: text(row, 1, "a run id")?,
         agent: text(row, 2, "an agent id")?,
         workspace: text(row, 3, "a workspace")?,
@@ -108,7 +110,7 @@ pub(super) fn find(connection: &Connection, org: OrgKey, id: &RunId) -> Result<O
 /// Returns the run at a position, unless it was deleted or its agent is erased.
 pub(super) fn run_at(connection: &Connection, position: Position) -> Result<Option<Run>, StoreError> {
     let mut select = connection.prepare_cached(&format!("{RUN} WHERE r.run = ?1"))?;
-    let mut rows = select.query([position.0])?;
+    let mut rows = select.query([position.number()])?;
     rows.next()?.map(run).transpose()
 }
 
@@ -119,7 +121,7 @@ pub(super) fn page(
     query: &RunQuery,
     deadline: &Deadline,
 ) -> Result<Runs, StoreError> {
-    let before = query.before.map_or(i64::MAX, |Position(before)| before);
+    let before = query.before.map_or(i64::MAX, Position::number);
     // Use the narrowest index.
     let (narrow, value) = match (&query.agent, &query.spec) {
         (Some(agent), _) => {
@@ -150,12 +152,44 @@ fn attempts(
 ) -> Result<SpecSums, StoreError> {
     let mut select = connection.prepare_cached(&format!("{RUN} WHERE r.org = ?1 AND r.spec_id = ?2"))?;
     let mut rows = select.query(params![org, spec.as_str()])?;
-    let mut sums = SpecSums::new();
+    let mut sums = SpecSums::new(common_baseline(connection, org, spec)?);
     while let Some(row) = rows.next()? {
         deadline.check()?;
         sums.add(run(row)?);
     }
     Ok(sums)
+}
+
+/// Returns the baseline that all attempts at a spec are compared with.
+fn common_baseline(
+    connection: &Connection,
+    org: OrgKey,
+    spec: &SpecId,
+) -> Result<CommonBaseline, StoreError> {
+    let mut first = connection.prepare_cached(
+        "SELECT r.workspace, r.finished_ns, r.run FROM agent_run_scores r JOIN agents a ON a.agent = r.agent \
+         WHERE r.org = ?1 AND r.spec_id = ?2 ORDER BY r.finished_ns, r.run LIMIT 1",
+    )?;
+    let mut rows = first.query(params![org, spec.as_str()])?;
+    let workspace = match rows.next()? {
+        None => Baseline::default(),
+        Some(row) => {
+            let workspace = text(row, 0, "a workspace")?;
+            let (finished_at, before) = (nanos(row.get(1)?)?, Position::of(row.get(2)?));
+            let query = BaselineQuery { workspace: &workspace, finished_at, before };
+            baseline(baseline_walls(connection, org, &query)?)
+        }
+    };
+    let mut shortest = connection.prepare_cached(
+        "SELECT min(r.wall_ms) FROM agent_run_scores r JOIN agents a ON a.agent = r.agent \
+         WHERE r.org = ?1 AND r.spec_id = ?2 AND r.outcome = 'completed' AND r.wall_ms IS NOT NULL GROUP BY r.agent",
+    )?;
+    let mut rows = shortest.query(params![org, spec.as_str()])?;
+    let mut shortest_ms = Vec::new();
+    while let Some(row) = rows.next()? {
+        shortest_ms.push(whole_of(row.get(0)?)?);
+    }
+    Ok(CommonBaseline::new(workspace, shortest_ms))
 }
 
 /// Returns the best attempt of each agent at a spec, the best first.
@@ -164,7 +198,7 @@ pub(super) fn competition(
     org: OrgKey,
     spec: &SpecId,
     deadline: &Deadline,
-) -> Result<Vec<Run>, StoreError> {
+) -> Result<SpecRanking, StoreError> {
     Ok(attempts(connection, org, spec, deadline)?.ranked())
 }
 
@@ -198,27 +232,32 @@ pub(super) fn specs(
     }
 }
 
-/// Returns the baseline of a new run that ends at a time: the latest runs that ended no later.
-pub(super) fn baseline_at(
+/// Returns the wall times of the latest runs that a run is compared with, the latest finished first. Runs of erased agents do
+/// not count, whether they are deleted yet or not.
+pub(super) fn baseline_walls(
     connection: &Connection,
     org: OrgKey,
-    workspace: &Workspace,
-    finished_at: Timestamp,
-) -> Result<Baseline, StoreError> {
+    query: &BaselineQuery<'_>,
+) -> Result<Vec<Whole>, StoreError> {
     let mut select = connection.prepare_cached(
-        "SELECT wall_ms FROM agent_run_scores WHERE org = ?1 AND workspace = ?2 AND outcome = 'completed' \
-         AND wall_ms IS NOT NULL AND finished_ns <= ?3 ORDER BY finished_ns DESC, run DESC LIMIT ?4",
+        "SELECT r.wall_ms FROM agent_run_scores r JOIN agents a ON a.agent = r.agent \
+         WHERE r.org = ?1 AND r.workspace = ?2 AND r.outcome = 'completed' AND r.wall_ms IS NOT NULL \
+         AND r.finished_ns <= ?3 AND (r.finished_ns < ?3 OR r.run < ?4) \
+         ORDER BY r.finished_ns DESC, r.run DESC LIMIT ?5",
     )?;
-    let mut rows = select.query(params![org, workspace.as_str(), finished_at.nanos(), BASELINE_RUNS])?;
+    let BaselineQuery { workspace, finished_at, before } = query;
+    let workspace = workspace.as_str();
+    let mut rows =
+        select.query(params![org, workspace, finished_at.nanos(), before.number(), BASELINE_RUNS])?;
     let mut latest_first = Vec::new();
     while let Some(row) = rows.next()? {
         latest_first.push(whole_of(row.get(0)?)?);
     }
-    Ok(baseline(latest_first))
+    Ok(latest_first)
 }
 
-impl RunStore for Sqlite {
-    fn add_run<'a>(
+impl Sqlite {
+    pub(crate) fn add_run<'a>(
         &'a self,
         org: &OrgId,
         run: NewRun,
@@ -228,22 +267,22 @@ impl RunStore for Sqlite {
         self.writer.send(1, move |transaction| transaction.add_run(&org, run, request_key))
     }
 
-    fn run<'a>(&'a self, org: &OrgId, id: &RunId) -> Reply<'a, Option<Run>> {
+    pub(crate) fn run<'a>(&'a self, org: &OrgId, id: &RunId) -> Reply<'a, Option<Run>> {
         let (org, id) = (self.orgs.get(org), id.clone());
         self.readers.run(move |connection, _| find(connection, org?, &id))
     }
 
-    fn runs<'a>(&'a self, org: &OrgId, query: RunQuery) -> Reply<'a, Runs> {
+    pub(crate) fn runs<'a>(&'a self, org: &OrgId, query: RunQuery) -> Reply<'a, Runs> {
         let org = self.orgs.get(org);
         self.readers.run(move |connection, deadline| page(connection, org?, &query, deadline))
     }
 
-    fn competition<'a>(&'a self, org: &OrgId, spec: &SpecId) -> Reply<'a, Vec<Run>> {
+    pub(crate) fn competition<'a>(&'a self, org: &OrgId, spec: &SpecId) -> Reply<'a, SpecRanking> {
         let (org, spec) = (self.orgs.get(org), spec.clone());
         self.readers.run(move |connection, deadline| competition(connection, org?, &spec, deadline))
     }
 
-    fn specs<'a>(&'a self, org: &OrgId, after: Option<SpecId>, limit: usize) -> Reply<'a, Specs> {
+    pub(crate) fn specs<'a>(&'a self, org: &OrgId, after: Option<SpecId>, limit: usize) -> Reply<'a, Specs> {
         let org = self.orgs.get(org);
         self.readers.run(move |connection, deadline| specs(connection, org?, after, limit, deadline))
     }

@@ -7,6 +7,9 @@
 //!   organization never read rows of another one.
 //! - `previous` chains the evaluations of an agent. An index over (agent, seq) would do the same, but almost every
 //!   evaluation would change a page of it. The chain costs nothing to write and one lookup per step to read.
+//! - `evaluations.score` and `evaluations.evaluations` are the agent's standing after an evaluation. They are derived
+//!   (`crate::fold::evaluations`), and stored because a list would otherwise read a window per row. `renown verify`
+//!   computes them again.
 //! - Agents are listed by when they were last seen. An index over that time would change with every evaluation. The
 //!   index over the minute changes once per minute, and the agents of one minute are sorted when they are read.
 //! - Runs and reputation events are ordered by exact times, so their times are in nanoseconds. All others are in
@@ -39,6 +42,8 @@
 //!   are found through `org_days`.
 //! - `request_keys` has what was accepted for each request key, and `request_key_agents` the agents that it was about,
 //!   in the order of the reply. `position` is that of an evaluation or a run; see `crate::request_keys`.
+//! - `eval_runs`, `eval_results` and `schedules` have the JSON of their state, and what they are found by in columns;
+//!   see `crate::eval_runs` and `crate::schedules`.
 //! - `rank` orders agents by score, see `crate::query`. `orgs.agents` counts agents, by triggers.
 //! - `seal` is the checksum of a row, and `marks` has the counts of rows and of writes; see `seal` and `mark`.
 //! - `tombstones.clean_at` is when the last byte of the erased agent was cleared from the files; see `scrub`.
@@ -50,8 +55,8 @@ use std::path::{Path, PathBuf};
 use rusqlite::Connection;
 
 use super::{backup, days, seal, summaries};
-use crate::error::StoreError;
-use steps::{FIFTH, FIRST, FOURTH, SECOND, SEVENTH, SIXTH, THIRD};
+use crate::error::{OpenError, StoreError};
+use steps::{EIGHTH, FIFTH, FIRST, FOURTH, SECOND, SEVENTH, SIXTH, THIRD};
 
 /// "Rnwn", which distinguishes our files from those of other programs.
 const APPLICATION_ID: i64 = 0x526e_776e;
@@ -63,11 +68,11 @@ pub(super) const MINUTE_MS: i64 = 60_000;
 pub(super) const POSITION_BITS: u32 = 40;
 
 /// The version that this release writes.
-pub(super) const VERSION: i64 = 7;
+pub(super) const VERSION: i64 = 8;
 
 /// Step `n` of this list, counted from 0, upgrades version `n` to `n + 1`. The first one makes version 1 of an
 /// empty file.
-pub(super) const STEPS: [&str; 7] = [FIRST, SECOND, THIRD, FOURTH, FIFTH, SIXTH, SEVENTH];
+pub(super) const STEPS: [&str; 8] = [FIRST, SECOND, THIRD, FOURTH, FIFTH, SIXTH, SEVENTH, EIGHTH];
 
 /// The first version whose rows are sealed.
 const SEALED_FROM: i64 = 5;
@@ -128,7 +133,7 @@ fn run_steps<'a>(
 /// Returns the version of a database that may be opened; 0 if it is empty.
 pub(super) fn check(connection: &Connection, path: &Path, known: i64) -> Result<i64, StoreError> {
     let number = |pragma| connection.pragma_query_value(None, pragma, |row| row.get::<_, i64>(0));
-    let foreign = || StoreError::Foreign(path.to_owned());
+    let foreign = || StoreError::from(OpenError::Foreign(path.to_owned()));
     let version = number("user_version").map_err(|error| match error.sqlite_error_code() {
         Some(rusqlite::ErrorCode::NotADatabase) => foreign(),
         _ => error.into(),
@@ -138,7 +143,7 @@ pub(super) fn check(connection: &Connection, path: &Path, known: i64) -> Result<
     match version {
         0 if application == 0 && tables == 0 => Ok(0),
         _ if application != APPLICATION_ID || version < 1 => Err(foreign()),
-        found if found > known => Err(StoreError::Newer { found, known }),
+        found if found > known => Err(OpenError::Newer { found, known }.into()),
         found => Ok(found),
     }
 }
@@ -194,7 +199,7 @@ mod tests {
         assert!(copy.prepare("SELECT back FROM agents").is_ok(), "the second upgrade keeps a copy too");
 
         let error = upgrade(&mut connection, &path, &[FIRST]).unwrap_err();
-        assert!(matches!(error, StoreError::Newer { found: 2, known: 1 }), "{error}");
+        assert!(matches!(OpenError::from(error), OpenError::Newer { found: 2, known: 1 }));
     }
 
     #[test]
@@ -218,7 +223,8 @@ mod tests {
         let path = scratch.join("renown.db");
         let mut connection = Connection::open(&path).unwrap();
         connection.execute_batch("CREATE TABLE notes (text TEXT)").unwrap();
-        assert!(matches!(upgrade(&mut connection, &path, &STEPS), Err(StoreError::Foreign(_))));
+        let upgraded = upgrade(&mut connection, &path, &STEPS).map_err(OpenError::from);
+        assert!(matches!(upgraded, Err(OpenError::Foreign(_))));
         drop(connection);
         std::fs::write(
             &path,
@@ -226,6 +232,7 @@ mod tests {
         )
         .unwrap();
         let mut connection = Connection::open(&path).unwrap();
-        assert!(matches!(upgrade(&mut connection, &path, &STEPS), Err(StoreError::Foreign(_))));
+        let upgraded = upgrade(&mut connection, &path, &STEPS).map_err(OpenError::from);
+        assert!(matches!(upgraded, Err(OpenError::Foreign(_))));
     }
 }

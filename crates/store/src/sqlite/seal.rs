@@ -46,7 +46,7 @@ pub(super) const EVALUATION: &str = "seq, org, agent, previous, evaluation_id, p
      created_at, accepted_at, score, evaluations, salt";
 
 /// Every sealed table. The triggers of the schema have the same columns in the same order; a test compares them.
-pub(super) const SEALED: [Sealed; 13] = [
+pub(super) const SEALED: [Sealed; 16] = [
     Sealed::new("orgs", "an organization", "org", "org, name, created_at, latency_source, pruned, top"),
     Sealed::new(
         "keys",
@@ -102,6 +102,25 @@ pub(super) const SEALED: [Sealed; 13] = [
         "org, key, place, agent, score, evaluations",
     )
     .uncounted(),
+    Sealed::new(
+        "eval_runs",
+        "an eval run",
+        "eval_run",
+        "eval_run, org, id, schedule_id, status, filtered, agent, from_ns, to_ns, min_traces, created_at, state",
+    ),
+    Sealed::new(
+        "eval_results",
+        "a result of an eval run",
+        "eval_run",
+        "eval_run, session_id, agent, outcome, body",
+    )
+    .uncounted(),
+    Sealed::new(
+        "schedules",
+        "a schedule",
+        "schedule",
+        "schedule, org, id, cadence, agent, from_ns, to_ns, min_traces, next_ns, state",
+    ),
     Sealed::new(
         "tombstones",
         "a tombstone",

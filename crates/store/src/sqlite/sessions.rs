@@ -1,4 +1,4 @@
-//! Reads rows of sessions, and implements [`SessionStore`].
+//! Reads rows of sessions, and passes new ones to the writer.
 
 use renown_core::ids::{OrgId, SessionId};
 use renown_core::session_metrics::{Signals, Trace};
@@ -15,13 +15,13 @@ use super::orgs::OrgKey;
 use super::readers::Deadline;
 use super::rows::{damaged, nanos, text, time};
 use super::summaries::{Fresh, SUMMARY, SummaryRow, folded};
-use crate::Reply;
+use crate::engines::Reply;
 use crate::error::StoreError;
 use crate::evidence::Position;
 use crate::request_keys::{Accepted, RequestKey};
 use crate::sessions::{
-    Closed, NewSignals, NewTrace, RecordCursor, SessionQuery, SessionRecord, SessionRecords, SessionStore,
-    SessionSummary, SessionTrace, Sessions, StoredSession, traces,
+    Closed, NewSignals, NewTrace, RecordCursor, SessionQuery, SessionRecord, SessionRecords, SessionSummary,
+    SessionTrace, Sessions, StoredSession, traces,
 };
 
 /// The query of a [`StoredSession`], with the columns in the order in which [`session`] reads them. Sessions of
@@ -41,7 +41,7 @@ pub(super) fn session(
     deadline: &Deadline,
 ) -> Result<StoredSession, StoreError> {
     let closed_at: Option<i64> = row.get(5)?;
-    let (position, id): (_, SessionId) = (Position(row.get(0)?), text(row, 1, "a session id")?);
+    let (position, id): (_, SessionId) = (Position::of(row.get(0)?), text(row, 1, "a session id")?);
     let state = row.get_ref(6)?.as_blob().map_err(damaged("a state"))?;
     let ledger = ledger(connection, id.as_str(), position, state)?;
     let summary = match SummaryRow::read(row, 7)?.summary() {
@@ -72,8 +72,10 @@ pub(super) fn ledger(
     if state.is_empty() {
         return Ok(None);
     }
-    Session::from_bytes(id, state)
-        .map_or_else(|| refold(connection, id, position, TimeRange::default()), |session| Ok(Some(session)))
+    Session::from_bytes(id, state).map_or_else(
+        || refold(connection, id, position, TimeRange::default(), &Deadline::NONE),
+        |session| Ok(Some(session)),
+    )
 }
 
 /// Finds a session, with its traces if `with_traces`.
@@ -95,6 +97,26 @@ pub(super) fn find(
     Ok(Some(found))
 }
 
+/// Returns the position of a session.
+fn position_of(connection: &Connection, org: OrgKey, id: &SessionId) -> Result<Option<Position>, StoreError> {
+    let mut select = connection.prepare_cached(
+        "SELECT s.session FROM sessions s JOIN agents a ON a.agent = s.agent WHERE s.org = ?1 AND s.session_id = ?2",
+    )?;
+    Ok(select.query_row(params![org, id.as_str()], |row| row.get(0).map(Position::of)).optional()?)
+}
+
+/// Folds the records of a session within a time range. Returns `None` if it is unknown or has no records.
+pub(super) fn within(
+    connection: &Connection,
+    org: OrgKey,
+    id: &SessionId,
+    range: TimeRange,
+    deadline: &Deadline,
+) -> Result<Option<Session>, StoreError> {
+    let Some(position) = position_of(connection, org, id)? else { return Ok(None) };
+    refold(connection, id.as_str(), position, range, deadline)
+}
+
 /// Returns a page of a session's records.
 pub(super) fn records(
     connection: &Connection,
@@ -103,11 +125,7 @@ pub(super) fn records(
     after: Option<RecordCursor>,
     limit: usize,
 ) -> Result<Option<SessionRecords>, StoreError> {
-    let mut known = connection.prepare_cached(
-        "SELECT s.session FROM sessions s JOIN agents a ON a.agent = s.agent WHERE s.org = ?1 AND s.session_id = ?2",
-    )?;
-    let session: Option<i64> = known.query_row(params![org, id.as_str()], |row| row.get(0)).optional()?;
-    let Some(session) = session else { return Ok(None) };
+    let Some(session) = position_of(connection, org, id)?.map(Position::number) else { return Ok(None) };
     let mut select = connection.prepare_cached(
         "SELECT at_ns, key, record FROM session_records WHERE session = ?1 AND (at_ns, key) > (?2, ?3) \
          AND record <> x'' ORDER BY at_ns, key LIMIT ?4",
@@ -148,7 +166,7 @@ pub(super) fn page(
     let from = query.from.map_or(i64::MIN, renown_core::time::Timestamp::nanos);
     let to = query.to.map_or(i64::MAX, renown_core::time::Timestamp::nanos);
     let (began_ns, before) =
-        query.after.map_or((i64::MAX, i64::MAX), |after| (after.at.nanos(), after.position.0));
+        query.after.map_or((i64::MAX, i64::MAX), |after| (after.at.nanos(), after.position.number()));
     let mut rows =
         select.query(params![org, value, from, to.min(began_ns), began_ns, before, query.limit + 1])?;
     let mut found = Vec::new();
@@ -168,7 +186,7 @@ fn traces_of(
 ) -> Result<Vec<SessionTrace>, StoreError> {
     let Some(ledger) = ledger else { return Ok(traces(sent(connection, position)?, [])) };
     let mut select = connection.prepare_cached("SELECT records, folded FROM sessions WHERE session = ?1")?;
-    let folded = select.query_row([position.0], |row| {
+    let folded = select.query_row([position.number()], |row| {
         Ok(folded(row.get(0)?, row.get_ref(1)?.as_blob().unwrap_or_default()))
     })?;
     match folded.traces(ledger.signal(), id) {
@@ -178,15 +196,12 @@ fn traces_of(
 }
 
 /// Returns the sent traces of a session, in the order of their arrival.
-pub(super) fn sent(
-    connection: &Connection,
-    Position(session): Position,
-) -> Result<Vec<NewTrace>, StoreError> {
+pub(super) fn sent(connection: &Connection, position: Position) -> Result<Vec<NewTrace>, StoreError> {
     let mut select = connection.prepare_cached(
         "SELECT trace_id, started_ns, confidence, loop_detection, tool_correctness, coherence FROM session_traces \
          WHERE session = ?1 ORDER BY position",
     )?;
-    let mut rows = select.query([session])?;
+    let mut rows = select.query([position.number()])?;
     let mut sent = Vec::new();
     while let Some(row) = rows.next()? {
         let signal = |column| -> Result<Option<Unit>, StoreError> {
@@ -210,14 +225,14 @@ pub(super) fn sent(
 pub(super) fn each_record(
     connection: &Connection,
     id: &str,
-    Position(session): Position,
+    position: Position,
     deadline: &Deadline,
     mut each: impl FnMut(&StoredRecord<'_>),
 ) -> Result<u64, StoreError> {
     let mut select = connection.prepare_cached(
         "SELECT record FROM session_records WHERE session = ?1 AND record <> x'' ORDER BY at_ns, key",
     )?;
-    let mut rows = select.query([session])?;
+    let mut rows = select.query([position.number()])?;
     let mut count = 0_u64;
     while let Some(row) = rows.next()? {
         if count.is_multiple_of(1024) {
@@ -229,20 +244,21 @@ pub(super) fn each_record(
     Ok(count)
 }
 
-/// Folds the records of a session within a time range. Returns `None` if no record is in it.
-pub(super) fn refold(
+/// Folds the records of a session within a time range. Returns `None` without records.
+fn refold(
     connection: &Connection,
     id: &str,
     position: Position,
-    cut: TimeRange,
+    range: TimeRange,
+    deadline: &Deadline,
 ) -> Result<Option<Session>, StoreError> {
-    let mut folding = SessionBuilder::new(id, cut);
-    let count = each_record(connection, id, position, &Deadline::NONE, |record| folding.add(record))?;
+    let mut folding = SessionBuilder::new(id, range);
+    let count = each_record(connection, id, position, deadline, |record| folding.add(record))?;
     Ok((count > 0).then_some(folding.session))
 }
 
-impl SessionStore for Sqlite {
-    fn add_records<'a>(
+impl Sqlite {
+    pub(crate) fn add_records<'a>(
         &'a self,
         org: &OrgId,
         batch: Batch,
@@ -256,7 +272,7 @@ impl SessionStore for Sqlite {
         Box::pin(async { written.await.map(|(accepted, _)| accepted) })
     }
 
-    fn add_signals<'a>(
+    pub(crate) fn add_signals<'a>(
         &'a self,
         org: &OrgId,
         session: &SessionId,
@@ -269,7 +285,7 @@ impl SessionStore for Sqlite {
         })
     }
 
-    fn session<'a>(
+    pub(crate) fn session<'a>(
         &'a self,
         org: &OrgId,
         session: &SessionId,
@@ -279,7 +295,7 @@ impl SessionStore for Sqlite {
         self.readers.run(move |connection, deadline| find(connection, org?, &session, with_traces, deadline))
     }
 
-    fn session_records<'a>(
+    pub(crate) fn session_records<'a>(
         &'a self,
         org: &OrgId,
         session: &SessionId,
@@ -290,12 +306,22 @@ impl SessionStore for Sqlite {
         self.readers.run(move |connection, _| records(connection, org?, &session, after, limit))
     }
 
-    fn sessions<'a>(&'a self, org: &OrgId, query: SessionQuery) -> Reply<'a, Sessions> {
+    pub(crate) fn sessions<'a>(&'a self, org: &OrgId, query: SessionQuery) -> Reply<'a, Sessions> {
         let org = self.orgs.get(org);
         self.readers.run(move |connection, deadline| page(connection, org?, &query, deadline))
     }
 
-    fn close_sessions(&self) -> Reply<'_, Vec<Closed>> {
+    pub(crate) fn session_within<'a>(
+        &'a self,
+        org: &OrgId,
+        session: &SessionId,
+        range: TimeRange,
+    ) -> Reply<'a, Option<Session>> {
+        let (org, session) = (self.orgs.get(org), session.clone());
+        self.readers.run(move |connection, deadline| within(connection, org?, &session, range, deadline))
+    }
+
+    pub(crate) fn close_sessions(&self) -> Reply<'_, Vec<Closed>> {
         #[expect(
             clippy::redundant_closure_for_method_calls,
             reason = "its path is not general enough in lifetimes"

@@ -156,11 +156,8 @@ impl Fresh {
     }
 
     /// Writes all columns that are described in this module.
-    pub(super) fn write(
-        &self,
-        connection: &Connection,
-        Position(session): Position,
-    ) -> Result<(), StoreError> {
+    pub(super) fn write(&self, connection: &Connection, position: Position) -> Result<(), StoreError> {
+        let session = position.number();
         write(connection, session, &self.folded_bytes(), Some(&self.summary()))?;
         let mut update = connection
             .prepare_cached("UPDATE sessions SET cost_nano = ?2, performance = ?3 WHERE session = ?1")?;
@@ -208,9 +205,9 @@ pub(super) fn fill(connection: &Connection) -> Result<(), StoreError> {
         let mut rows = select.query([after])?;
         let Some(row) = rows.next()? else { return Ok(()) };
         let (session, id): (i64, String) = (row.get(0)?, row.get(1)?);
-        match Fresh::read(connection, &id, Position(session), &Deadline::NONE) {
+        match Fresh::read(connection, &id, Position::of(session), &Deadline::NONE) {
             Err(error) if error.is_damage() => {}
-            fresh => fresh?.write(connection, Position(session))?,
+            fresh => fresh?.write(connection, Position::of(session))?,
         }
         after = session;
     }

@@ -14,7 +14,7 @@ use std::fs::{self, DirBuilder, File, Metadata};
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-use crate::error::StoreError;
+use crate::error::{OpenError, StoreError};
 
 /// The prefix of the names of such directories.
 const PREFIX: &str = "renown-demo-";
@@ -34,7 +34,7 @@ pub struct ThrowAwayDirectory {
 
 impl ThrowAwayDirectory {
     /// Creates a directory below `parent`, and removes those that dead processes of this user left there.
-    pub fn create(parent: &Path) -> Result<Self, StoreError> {
+    pub fn create(parent: &Path) -> Result<Self, OpenError> {
         for _ in 0..NAMES_MAX {
             if let Some(made) = Self::try_create(parent)? {
                 made.remove_left(parent);
@@ -42,7 +42,7 @@ impl ThrowAwayDirectory {
             }
         }
         let taken = std::io::Error::new(ErrorKind::AlreadyExists, "no free name for a directory");
-        Err(StoreError::io(parent.display().to_string())(taken))
+        Err(StoreError::io(parent.display().to_string())(taken).into())
     }
 
     /// Returns its path.

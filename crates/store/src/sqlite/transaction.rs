@@ -13,6 +13,7 @@ pub(super) mod cleaning;
 mod closing;
 mod erased_names;
 mod erasure;
+mod eval_runs;
 mod identities;
 mod keys;
 mod repair;
@@ -51,20 +52,20 @@ use super::schema::MINUTE_MS;
 use crate::admin::LatencySource;
 use crate::clock::{AcceptanceClock, Clock, Ready};
 use crate::error::StoreError;
-use crate::evidence::{EvaluationOutcome, NewEvaluation, NewEvaluationId, Position};
+use crate::evidence::{EvaluationOutcome, NewEvaluation, Position, StoredEvaluation};
+use crate::fold::agents::{AgentChange, Mention, named};
+use crate::fold::evaluations::{self, Acceptance, EvaluationChange};
+use crate::group::GROUP_MAX;
 use crate::request_keys::kept::Kept;
 use crate::request_keys::{Accepted, RequestKey};
 use crate::sessions::Closed;
 
 /// Maximum number of agents that the writer caches between two transactions. Each takes 2 KB with a full window,
 /// else less than 1 KB.
-const AGENTS_MAX: usize = 8192;
+const AGENTS_MAX: usize = 4 * GROUP_MAX;
 
 /// About how many old request keys one transaction deletes, so that no write waits long.
 const FORGOTTEN_AT_ONCE: i64 = 1000;
-
-/// Maximum number of evaluations in one transaction. The last batch is added as a whole, even if it exceeds this.
-pub(super) const TRANSACTION_MAX: usize = AGENTS_MAX / 4;
 
 /// The statements and the state of the writer. There is one value for all transactions, one after the other.
 pub(super) struct Transaction<'c> {
@@ -253,88 +254,82 @@ impl<'c> Transaction<'c> {
     /// Counts one evaluation.
     fn count(&mut self, org: OrgKey, new: &NewEvaluation) -> Result<EvaluationOutcome, StoreError> {
         let key = (org, new.agent.clone());
-        if !self.agents.contains(&key) {
-            // A repeated evaluation does not add its agent.
-            if let NewEvaluationId::Sent(_) = new.id
-                && let Some(find_repeated) = self.find_repeated(&key, new)?
-            {
-                return Ok(find_repeated);
-            }
-            self.insert_agent(&key)?;
-        }
-        match self.insert(&key, new) {
-            // The id exists. Looking for it before every insert would cost each new evaluation one more lookup.
+        let find_first = |connection| rows::find_evaluation(connection, org, new.id.get().as_str());
+        // Looking for the id before every insert would cost each new evaluation one more lookup. The unique index
+        // finds a repeat too, but then its agent is added already.
+        let first = if !self.agents.contains(&key) && evaluations::may_repeat(new) {
+            find_first(self.connection)?
+        } else {
+            None
+        };
+        match self.evaluate(&key, first, new) {
             Err(StoreError::Sqlite(error)) if is_duplicate_id(&error) => {
-                match self.find_repeated(&key, new)? {
-                    Some(find_repeated) => Ok(find_repeated),
-                    None if self.free_evaluation_id(org, new.id.get())? => self.insert(&key, new),
-                    None => Err(error.into()),
+                let first = find_first(self.connection)?;
+                if first.is_none() && !self.free_evaluation_id(org, new.id.get())? {
+                    return Err(error.into());
                 }
+                self.evaluate(&key, first, new)
             }
-            inserted => inserted,
+            evaluated => evaluated,
         }
     }
 
-    fn find_repeated(
+    /// Carries out what becomes of an evaluation. `first` is the one with its id, if one was found.
+    fn evaluate(
         &mut self,
         key: &AgentKey,
+        first: Option<StoredEvaluation>,
         new: &NewEvaluation,
-    ) -> Result<Option<EvaluationOutcome>, StoreError> {
-        let Some(first) = rows::find_evaluation(self.connection, key.0, new.id.get().as_str())? else {
-            return Ok(None);
-        };
-        let tally = self.agents.peek(key).map(|agent| agent.state.tally).unwrap_or_default();
-        Ok(Some(EvaluationOutcome::Repeated { first: Box::new(first), tally }))
-    }
-
-    fn insert(&mut self, key: &AgentKey, new: &NewEvaluation) -> Result<EvaluationOutcome, StoreError> {
+    ) -> Result<EvaluationOutcome, StoreError> {
         let org = key.0;
         let position = self.next_position(org)?;
-        let salt = self.salts.draw()?;
-        let (accepted_at, evaluation) = (self.latest, new.sample(self.latency_source(org)?));
-        let Some(agent) = self.agents.get_mut(key) else {
-            return Err(StoreError::Bug("an agent is not cached"));
+        let acceptance = Acceptance { at: self.latest, source: self.latency_source(org)? };
+        // Has an effect only for an agent that this batch has added: the others were loaded for the whole batch.
+        let known = match self.agents.peek_mut(key) {
+            Some(agent) => {
+                agent.load_window_for(1, self.connection)?;
+                Some(agent.sums())
+            }
+            None => None,
         };
-        // Before anything can fail, so that a rollback drops an agent whose row it removes.
+        let counted = match evaluations::evaluate(first, known, new, position, acceptance)? {
+            EvaluationChange::Counted(counted) => counted,
+            EvaluationChange::Repeated(outcome) => return Ok(outcome),
+        };
+        let salt = self.salts.draw()?;
+        // Before the row is written, so that a rollback drops an agent whose row it removes.
+        let agent = self.touch(key, counted.agent)?.state.agent;
+        row::bind(&[Row { org, agent, counted, salt }], &mut self.insert_evaluation)?;
+        self.insert_evaluation.raw_execute()?;
+        self.mark_writer.count_evaluation();
+        if let Some(agent) = self.agents.peek_mut(key) {
+            agent.add(&counted);
+        }
+        self.next_position.insert(org, position.number() + 1);
+        Ok(counted.outcome())
+    }
+
+    /// Adds an agent if it is to be added. Returns it, marked as touched by the open transaction.
+    fn touch(&mut self, key: &AgentKey, change: AgentChange) -> Result<&mut CachedAgent, StoreError> {
+        if change == AgentChange::Added {
+            self.insert_agent(key)?;
+        }
+        let agent = self.agents.get_mut(key).ok_or(StoreError::Bug("an agent is not cached"))?;
         if !agent.touched {
             agent.touched = true;
             self.touched.push(key.clone());
         }
-        // Has an effect only for an agent that this batch has added: the others were loaded for the whole batch.
-        agent.load_window_for(1, self.connection)?;
-        let tally = match &agent.window {
-            Some(window) => Some(window.tally_after(evaluation)),
-            None => agent.state.tally.with(evaluation),
-        };
-        let tally = tally.ok_or_else(|| StoreError::Bug("a full window is not cached"))?;
-        let (number, previous) = (agent.state.agent, agent.state.last_position);
-        let row = Row {
-            position: position.0,
-            org,
-            agent: number,
-            previous,
-            new,
-            evaluation,
-            tally,
-            accepted_at,
-            salt,
-        };
-        row::bind(&[row], &mut self.insert_evaluation)?;
-        self.insert_evaluation.raw_execute()?;
-        self.mark_writer.count_evaluation();
-        agent.add(position, new, evaluation, tally, accepted_at);
-        self.next_position.insert(org, position.0 + 1);
-        Ok(EvaluationOutcome::Counted { tally })
+        Ok(agent)
     }
 
     /// Returns the next position in an organization.
     fn next_position(&mut self, org: OrgKey) -> Result<Position, StoreError> {
         if let Some(&next) = self.next_position.get(&org) {
-            return Ok(Position(next));
+            return Ok(Position::of(next));
         }
-        let ((Position(first), _), top) = (org.positions(), rows::top(self.connection, org)?);
+        let ((first, _), top) = (org.numbers(), rows::top(self.connection, org)?);
         let last = rows::last_position(self.connection, org)?.unwrap_or(first - 1);
-        Ok(Position(last.max(top) + 1))
+        Ok(Position::of(last.max(top) + 1))
     }
 
     /// Loads an agent into the cache, if it exists, and its window, if `coming` more evaluations may be too many
@@ -391,12 +386,19 @@ impl<'c> Transaction<'c> {
         if let Some(known) = self.known(request_key.as_ref())? {
             return Ok(known.into());
         }
-        let new = !self.agents.contains(&key) && self.find_agent(&key)?.is_none();
-        if new {
-            self.insert_agent(&key)?;
-        }
+        let new = self.name_agent(&key)? == AgentChange::Added;
         self.keep(request_key, || Kept::agent(agent.clone(), new))?;
         Ok(Accepted::Fresh(new))
+    }
+
+    /// Adds an agent that is named without evidence of its work, if it is new.
+    fn name_agent(&mut self, key: &AgentKey) -> Result<AgentChange, StoreError> {
+        let is_known = self.agents.contains(key) || self.find_agent(key)?.is_some();
+        let change = named(is_known, Mention::Name);
+        if change == AgentChange::Added {
+            self.insert_agent(key)?;
+        }
+        Ok(change)
     }
 
     /// Writes a value that exists already: nothing changes, but the disk has to accept it.

@@ -1,4 +1,5 @@
-//! Computes every score again from the evidence and compares it with what is stored.
+//! Computes every score again from the evidence and compares it with what is stored, row by row. [`crate::verify`] compares what
+//! a store answers; this finds which row is wrong, and what only this engine has: chains, marks, seals and the structure of the file.
 //!
 //! Evaluations are read once, in the order of acceptance. What the store keeps beside the evidence has to be what
 //! the rules give: the organization of each evaluation, times of acceptance that do not go backwards, the score and
@@ -39,69 +40,8 @@ use super::orgs::OrgKey;
 use super::rows;
 use super::schema::MINUTE_MS;
 use crate::error::StoreError;
-use crate::evidence::Position;
 use crate::query::rank;
-
-/// What was compared.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Verified {
-    /// Evaluations that were replayed.
-    pub evaluations: u64,
-    /// Agents whose sums were compared.
-    pub agents: u64,
-    /// Runs that were scored again.
-    pub runs: u64,
-    /// Runs without a score, because scoring them failed with an internal error.
-    pub unscored: u64,
-    /// Reputation events that were summed again.
-    pub events: u64,
-    /// Sessions whose records were folded again.
-    pub sessions: u64,
-}
-
-/// A stored value that differs from what the evidence gives.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Difference {
-    /// The organization.
-    pub org: String,
-    /// The agent, if it is about one.
-    pub agent: Option<String>,
-    /// The evaluation, if it is about one.
-    pub evaluation: Option<String>,
-    /// The run, if it is about one.
-    pub run: Option<String>,
-    /// The session, if it is about one.
-    pub session: Option<String>,
-    /// The name of the value.
-    pub what: &'static str,
-    /// The stored value.
-    pub kept: String,
-    /// The value that the evidence gives.
-    pub fresh: String,
-}
-
-impl fmt::Display for Difference {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { org, agent, evaluation, run, session, what, kept, fresh } = self;
-        match agent {
-            Some(agent) => write!(f, "agent {agent:?} of {org}")?,
-            None => write!(f, "organization {org}")?,
-        }
-        if let Some(evaluation) = evaluation {
-            write!(f, ", evaluation {evaluation}")?;
-        }
-        if let Some(run) = run {
-            write!(f, ", run {run:?}")?;
-        }
-        if let Some(session) = session {
-            write!(f, ", session {session:?}")?;
-        }
-        write!(f, ": {what} is stored as {kept}, the evidence gives {fresh}")
-    }
-}
-
-/// The result of a verification.
-pub type VerifyResult = Result<Verified, Box<Difference>>;
+use crate::verify::{Difference, Verified, VerifyResult};
 
 #[derive(Default)]
 struct Replayed {
@@ -194,7 +134,7 @@ fn check(
     while let Some(row) = rows.next()? {
         let agent: i64 = row.get(1)?;
         let kept_org: OrgKey = row.get(9)?;
-        let fresh_org = OrgKey::of(Position(row.get(0)?));
+        let fresh_org = OrgKey::of(row.get(0)?);
         if org.replace(fresh_org) != Some(fresh_org) {
             marks = Marks {
                 settled: settled_of(&transaction, fresh_org)?,
@@ -274,7 +214,7 @@ fn replay(replayed: &mut Replayed, row: &Row<'_>, marks: &Marks) -> Result<Optio
     }
     let is_whole = !replayed.is_cut || tally.evaluations() == WINDOW_SIZE as u64;
     let standing = tally.standing();
-    replayed.org = Some(OrgKey::of(Position(position)));
+    replayed.org = Some(OrgKey::of(position));
     let found = differs("the evaluation before", &previous, &replayed.last_position);
     let scored = differs("the score after it", &row.get(5)?, &i64::from(standing.score)).or(differs(
         "the number of evaluations after it",
@@ -385,7 +325,7 @@ fn compare_marks(connection: &Connection) -> Result<Option<Box<Difference>>, Sto
     let mut orgs = select.query([])?;
     while let Some(row) = orgs.next()? {
         let org: OrgKey = row.get(0)?;
-        let (Position(first), _) = org.positions();
+        let (first, _) = org.numbers();
         let last = rows::last_position(connection, org)?;
         let (settled, last): (i64, i64) = (row.get(2)?, last.unwrap_or(first - 1));
         let last = last.max(rows::top(connection, org)?);

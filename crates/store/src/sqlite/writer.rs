@@ -1,19 +1,15 @@
 //! The writer: one thread that commits everything waiting as one transaction, makes it durable with one fsync, and
-//! then answers.
-//!
-//! While the disk works, the next writes gather in the queue. So the more writes are requested at once, the more
-//! each fsync carries. The queue has a limit; past it a write is refused at once and not kept in memory.
+//! then answers ([`crate::group`]). Between two transactions it settles rows, clears bytes of erased agents, and moves
+//! the write-ahead log into the database.
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, TryRecvError, TrySendError, sync_channel};
+use std::sync::mpsc::sync_channel;
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use rusqlite::Connection;
 use rusqlite::config::DbConfig;
-use tokio::sync::oneshot;
 
 use super::agent_cache::AgentCache;
 use super::checkpoint::Checkpoints;
@@ -23,19 +19,17 @@ use super::orgs::Orgs;
 use super::scrub::DatabaseFile;
 use super::seal;
 use super::transaction::cleaning::Cleaning;
-use super::transaction::{SETTLE_EVERY, TRANSACTION_MAX, Transaction};
+use super::transaction::{SETTLE_EVERY, Transaction};
 use crate::Reply;
 use crate::clock::Clock;
 use crate::error::StoreError;
+use crate::group::{self, Engine, EngineFamily, Queue};
 use crate::waits::{Stage, Stopwatch, Totals, WriteWaits};
 
 /// Page size of a new database. Batches of evaluations insert 1.1 times faster than with SQLite's default of 4096
 /// bytes; single evaluations are as fast, and 16 384 bytes gain nothing more. Files of older releases keep their
 /// size.
 const PAGE_BYTES: u32 = 8192;
-
-/// Maximum number of writes in the queue. Past it they are refused.
-const QUEUE_MAX: usize = 4096;
 
 /// Number of prepared statements that a connection keeps: all that exist.
 pub(super) const STATEMENTS_KEPT: usize = 256;
@@ -46,54 +40,6 @@ pub(super) const BUSY_TIME_MAX: Duration = Duration::from_secs(5);
 /// Size that the file of the write-ahead log keeps when it contains little.
 const LOG_BYTES_KEPT: i64 = 256 << 20;
 
-/// A write that waits for its transaction.
-trait Work: Send {
-    /// Returns how many evaluations it contains.
-    fn evaluations(&self) -> usize;
-
-    /// Runs the write in the open transaction. A returned error fails the whole transaction. The error of a write
-    /// that has changed nothing is kept for its own reply.
-    fn apply(&mut self, transaction: &mut Transaction<'_>) -> Result<(), StoreError>;
-
-    /// Replies, when the transaction is durable or has failed.
-    fn answer(self: Box<Self>, committed: Result<(), Arc<StoreError>>);
-}
-
-/// A write as a function, and the channel for its result.
-struct QueuedWrite<T, F> {
-    evaluations: usize,
-    write: Option<F>,
-    done: Result<T, StoreError>,
-    answer: oneshot::Sender<Result<T, StoreError>>,
-}
-
-impl<T, F> Work for QueuedWrite<T, F>
-where
-    T: Send,
-    F: FnOnce(&mut Transaction<'_>) -> Result<T, StoreError> + Send,
-{
-    fn evaluations(&self) -> usize {
-        self.evaluations
-    }
-
-    fn apply(&mut self, transaction: &mut Transaction<'_>) -> Result<(), StoreError> {
-        let Some(write) = self.write.take() else { return Ok(()) };
-        let mark = transaction.changes();
-        match write(transaction) {
-            Err(error) if !transaction.can_continue(mark, &error) => Err(error),
-            done => {
-                self.done = done;
-                Ok(())
-            }
-        }
-    }
-
-    fn answer(self: Box<Self>, committed: Result<(), Arc<StoreError>>) {
-        // The caller may have dropped its future.
-        let _ = self.answer.send(committed.map_err(StoreError::RolledBack).and(self.done));
-    }
-}
-
 /// The files of a store, without the connections to it.
 pub(super) struct Files<'p> {
     pub(super) path: &'p Path,
@@ -103,7 +49,7 @@ pub(super) struct Files<'p> {
 
 /// The writer's thread and its queue.
 pub(super) struct Writer {
-    queue: Option<SyncSender<Box<dyn Work>>>,
+    queue: Option<Queue<SqliteEngines>>,
     threads: Vec<JoinHandle<()>>,
     totals: Arc<Totals>,
 }
@@ -118,7 +64,7 @@ impl Writer {
         agent_cache: Arc<AgentCache>,
         clock: Clock,
     ) -> Result<Self, StoreError> {
-        let (queue, writes) = sync_channel(QUEUE_MAX);
+        let (queue, writes) = group::queue::<SqliteEngines>();
         let (started, has_started) = sync_channel(1);
         let mark_writer = MarkWriter::open(&connection, files.path)?;
         let cleaning = Cleaning::new(&connection, files.path, files.file)?;
@@ -130,8 +76,8 @@ impl Writer {
             match Transaction::new(&connection, orgs, agent_cache, clock, mark_writer, cleaning, guard) {
                 Ok(mut transaction) => {
                     let _ = started.send(begin(&mut transaction));
-                    let watch = Stopwatch::start(&of_writer);
-                    WriterLoop { transaction, connection: &connection, checkpoints, watch }.run(&writes);
+                    let mut engine = SqliteEngine { transaction, connection: &connection, checkpoints };
+                    writes.carry_out(&mut engine, &mut Stopwatch::start(&of_writer));
                 }
                 Err(error) => {
                     let _ = started.send(Err(error));
@@ -149,19 +95,12 @@ impl Writer {
         evaluations: usize,
         write: impl FnOnce(&mut Transaction<'_>) -> Result<T, StoreError> + Send + 'static,
     ) -> Reply<'_, T> {
-        let (answer, answered) = oneshot::channel();
-        let work = QueuedWrite { evaluations, write: Some(write), done: Err(StoreError::Closed), answer };
-        let sent = match &self.queue {
-            Some(queue) => queue.try_send(Box::new(work)).map_err(|error| match error {
-                TrySendError::Full(_) => StoreError::Overloaded,
-                TrySendError::Disconnected(_) => StoreError::Closed,
-            }),
-            None => Err(StoreError::Closed),
-        };
-        Box::pin(async move {
-            sent?;
-            answered.await.unwrap_or(Err(StoreError::Closed))
-        })
+        match &self.queue {
+            Some(queue) => {
+                queue.send(evaluations, move |engine: &mut SqliteEngine<'_>| write(&mut engine.transaction))
+            }
+            None => Box::pin(std::future::ready(Err(StoreError::Closed))),
+        }
     }
 
     /// Returns what writes have waited for.
@@ -203,109 +142,77 @@ fn begin(transaction: &mut Transaction<'_>) -> Result<(), StoreError> {
     done.inspect_err(|_| transaction.roll_back())
 }
 
-/// What the writer does next.
-enum Next {
-    Write(Box<dyn Work>),
-    /// No write arrived for a while.
-    Pause,
-    /// The store was dropped.
-    End,
-}
-
-/// The loop of the writer.
-struct WriterLoop<'c, 't> {
+/// The engine of the writer.
+struct SqliteEngine<'c> {
     transaction: Transaction<'c>,
     connection: &'c Connection,
     checkpoints: Checkpoints,
-    watch: Stopwatch<'t>,
 }
 
-impl WriterLoop<'_, '_> {
-    /// Runs until the store is dropped.
-    fn run(mut self, writes: &Receiver<Box<dyn Work>>) {
-        loop {
-            match self.next(writes) {
-                Next::Write(first) => self.transact(gather(first, writes)),
-                Next::Pause => {
-                    let _ = self.transaction.check_files();
-                }
-                Next::End => break,
-            }
-            if self.transaction.wants_settling() {
-                settle_and_clean(&mut self.transaction);
-                self.watch.end(Stage::Settle);
-            }
-            self.transaction.clean();
-            self.watch.end(Stage::Clean);
-            self.checkpoints.log_has_grown(self.connection);
-            self.watch.end(Stage::Checkpoint);
-        }
-        let _ = self.transaction.settle_all();
-        delete_old_request_keys(&mut self.transaction);
-    }
+/// The engine of the writer, whatever connection it borrows.
+struct SqliteEngines;
 
-    fn next(&mut self, writes: &Receiver<Box<dyn Work>>) -> Next {
-        match writes.try_recv() {
-            Ok(first) => return Next::Write(first),
-            Err(TryRecvError::Disconnected) => return Next::End,
-            Err(TryRecvError::Empty) => {}
-        }
-        let idle = if self.transaction.is_settling() { Duration::ZERO } else { SETTLE_EVERY };
-        let next = match writes.recv_timeout(self.transaction.clean_after().unwrap_or(idle)) {
-            Ok(first) => Next::Write(first),
-            Err(RecvTimeoutError::Timeout) => Next::Pause,
-            Err(RecvTimeoutError::Disconnected) => Next::End,
-        };
-        self.watch.restart();
-        next
-    }
+impl EngineFamily for SqliteEngines {
+    type Engine<'c> = SqliteEngine<'c>;
+}
 
-    /// Runs a group of writes as one transaction and answers each of them.
-    fn transact(&mut self, mut group: Vec<Box<dyn Work>>) {
-        let result = self.apply(&mut group);
-        let committed = result.map_err(|error| {
-            self.transaction.roll_back();
-            Arc::new(error)
-        });
-        for work in group {
-            work.answer(committed.clone());
-        }
-        self.watch.answered();
-    }
-
-    fn apply(&mut self, group: &mut [Box<dyn Work>]) -> Result<(), StoreError> {
-        let transaction = &mut self.transaction;
-        transaction.check_files()?;
+impl Engine for SqliteEngine<'_> {
+    fn prepare(&mut self) -> Result<(), StoreError> {
+        self.transaction.check_files()?;
         // Only if settling failed after the last transaction.
-        if transaction.is_far_behind() {
-            transaction.settle_excess().map_err(StoreError::RolledBack)?;
+        if self.transaction.is_far_behind() {
+            self.transaction.settle_excess().map_err(StoreError::RolledBack)?;
         }
-        transaction.begin()?;
-        for work in group {
-            // A write that panics fails its transaction and nothing else.
-            catch_unwind(AssertUnwindSafe(|| work.apply(transaction)))
-                .unwrap_or_else(|_| Err(StoreError::Bug("a write panicked")))?;
-        }
-        self.watch.end(Stage::Apply);
+        Ok(())
+    }
+
+    fn begin(&mut self) -> Result<(), StoreError> {
+        self.transaction.begin()
+    }
+
+    fn changes(&self) -> u64 {
+        self.transaction.changes()
+    }
+
+    fn can_continue(&self, mark: u64, error: &StoreError) -> bool {
+        self.transaction.can_continue(mark, error)
+    }
+
+    fn commit(&mut self) -> (Stage, Result<(), StoreError>) {
         let was_moving = self.checkpoints.is_moving();
         let committed = self.transaction.commit();
         let beside = was_moving || self.checkpoints.is_moving();
-        self.watch.end(if beside { Stage::SyncBesideCheckpoint } else { Stage::Sync });
-        committed
+        (if beside { Stage::SyncBesideCheckpoint } else { Stage::Sync }, committed)
     }
-}
 
-/// Takes all waiting writes, up to a limit.
-fn gather(first: Box<dyn Work>, writes: &Receiver<Box<dyn Work>>) -> Vec<Box<dyn Work>> {
-    let mut evaluations = first.evaluations();
-    let mut group = vec![first];
-    while evaluations < TRANSACTION_MAX
-        && let Ok(next) = writes.try_recv()
-    {
-        evaluations += next.evaluations();
-        group.push(next);
+    fn roll_back(&mut self) {
+        self.transaction.roll_back();
     }
-    group
+
+    fn work(&mut self, watch: &mut Stopwatch<'_>) {
+        if self.transaction.wants_settling() {
+            settle_and_clean(&mut self.transaction);
+            watch.end(Stage::Settle);
+        }
+        self.transaction.clean();
+        watch.end(Stage::Clean);
+        self.checkpoints.log_has_grown(self.connection);
+        watch.end(Stage::Checkpoint);
+    }
+
+    fn patience(&self) -> Duration {
+        let idle = if self.transaction.is_settling() { Duration::ZERO } else { SETTLE_EVERY };
+        self.transaction.clean_after().unwrap_or(idle)
+    }
+
+    fn pause(&mut self) {
+        let _ = self.transaction.check_files();
+    }
+
+    fn end(&mut self) {
+        let _ = self.transaction.settle_all();
+        delete_old_request_keys(&mut self.transaction);
+    }
 }
 
 /// Does some of the work between transactions. What fails is tried again later; nothing is lost.

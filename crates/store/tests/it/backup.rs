@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
 
 use renown_store::sqlite::{FILE, Reader};
-use renown_store::{Store, StoreError};
+use renown_store::{Evidence, OpenError};
 
 use crate::support::{Scratch, TestClock, default_org, evaluation, ids, open, until, verify, wait};
 
@@ -73,7 +73,7 @@ fn a_copy_overwrites_nothing_and_leaves_nothing_when_it_fails() {
     let taken = Scratch::new();
     std::fs::write(taken.join(FILE), "precious").unwrap();
     let error = reader.backup(&taken.join(FILE), &mut |_| {}).unwrap_err();
-    assert!(matches!(error, StoreError::Io { .. }), "{error:?}");
+    assert!(matches!(error, OpenError::Io { .. }), "{error:?}");
     assert_eq!(std::fs::read(taken.join(FILE)).unwrap(), b"precious");
     assert_eq!(taken.names(), [FILE]);
     assert!(reader.backup(&taken.path().join("no/such/directory.db"), &mut |_| {}).is_err());

@@ -3,7 +3,9 @@
 use std::path::Path;
 
 use renown_store::sqlite::{FILE, Reader};
-use renown_store::{AgentCursor, AgentQuery, AgentSort, AgentSummary, EvaluationQuery, Store};
+use renown_store::{
+    AgentCursor, AgentQuery, AgentSort, AgentSummary, EvaluationQuery, Evidence, Reads, Store,
+};
 
 use crate::support::{
     Scratch, TestClock, at, copy_killed, default_org, evaluation, evaluations, key, open, verify, wait,
@@ -54,10 +56,10 @@ fn readers_see_the_evaluations_and_not_the_rows() {
     let org = default_org();
     for sort in [AgentSort::LastSeen, AgentSort::Score, AgentSort::Name] {
         let inside = all(sort, |query| wait(store.agents(&org, query)).unwrap());
-        assert_eq!(inside, all(sort, |query| beside.agents(&org, &query).unwrap()), "{sort:?}");
+        assert_eq!(inside, all(sort, |query| wait(beside.agents(&org, query)).unwrap()), "{sort:?}");
         assert_eq!(inside.len(), 5, "{sort:?}");
     }
-    let first = &all(AgentSort::LastSeen, |query| beside.agents(&org, &query).unwrap())[0];
+    let first = &all(AgentSort::LastSeen, |query| wait(beside.agents(&org, query)).unwrap())[0];
     assert_eq!((first.agent.as_str(), first.last_seen), ("agent-1", at(1100)));
     assert_eq!(first.tally.evaluations(), 3);
 
@@ -71,11 +73,11 @@ fn readers_see_the_evaluations_and_not_the_rows() {
         page.evaluations.iter().map(|event| event.id.to_string()).collect()
     };
     assert_eq!(ids(wait(store.evaluations(&org, query())).unwrap()), ["e10", "e5", "e0"]);
-    assert_eq!(ids(beside.evaluations(&org, query()).unwrap()), ["e10", "e5", "e0"]);
-    assert_eq!(beside.agent(&org, &agent).unwrap(), wait(store.agent(&org, &agent)).unwrap());
+    assert_eq!(ids(wait(beside.evaluations(&org, query())).unwrap()), ["e10", "e5", "e0"]);
+    assert_eq!(wait(beside.agent(&org, &agent)).unwrap(), wait(store.agent(&org, &agent)).unwrap());
     assert_eq!(wait(store.window(&org, &agent)).unwrap().tally().evaluations(), 3);
     let other = "other".parse().unwrap();
-    assert_eq!(beside.agent(&other, &agent).unwrap().unwrap().tally.evaluations(), 1);
+    assert_eq!(wait(beside.agent(&other, &agent)).unwrap().unwrap().tally.evaluations(), 1);
     assert_eq!(verify(scratch.path()).unwrap().evaluations, 13);
 }
 
@@ -114,7 +116,7 @@ fn a_window_that_filled_since_it_was_settled_is_read_completely() {
     assert_eq!(rows_behind(&scratch.join(FILE)), 1, "otherwise this test proves nothing");
     let known = wait(store.agent(&org, &agent)).unwrap();
     assert_eq!(known.as_ref().unwrap().tally.evaluations(), 500);
-    assert_eq!(Reader::open(scratch.path()).unwrap().agent(&org, &agent).unwrap(), known);
+    assert_eq!(wait(Reader::open(scratch.path()).unwrap().agent(&org, &agent)).unwrap(), known);
     copy_killed(scratch.path(), killed.path());
     let next = open(killed.path(), &clock);
     assert_eq!(wait(next.agent(&org, &agent)).unwrap(), known);

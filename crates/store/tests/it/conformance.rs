@@ -5,10 +5,12 @@
 //! function, and its name in the list below. A new store joins with an implementation of [`Subject`] and its name in
 //! the last line.
 
+mod evals;
 mod lists;
 mod reads;
 mod records;
 mod request_keys;
+mod scan;
 mod walk;
 mod writes;
 
@@ -16,7 +18,7 @@ use renown_store::Store;
 use renown_store::memory::Memory;
 use renown_store::sqlite::Sqlite;
 
-use crate::support::{Scratch, TestClock, clock_of, verify};
+use crate::support::{Scratch, TestClock, clock_of, verify, wait};
 
 /// A store under test.
 trait Subject {
@@ -67,11 +69,17 @@ impl Subject for OnDisk {
     }
 }
 
+/// Verifies that what the store answers follows from the evidence.
+fn verify_answers(store: &dyn Store) {
+    wait(renown_store::verify(store, &mut |_, _| {})).unwrap().unwrap();
+}
+
 /// Asks an empty store a question, and verifies what is left.
 fn ask<S: Subject>(question: fn(&dyn Store, &TestClock)) {
     let clock = TestClock::at_noon();
     let subject = S::make(&clock);
     question(subject.store(), &clock);
+    verify_answers(subject.store());
     subject.verify();
 }
 
@@ -114,10 +122,27 @@ macro_rules! questions {
             specs_are_listed_page_by_page_with_their_best_attempt,
             evaluations_are_found_by_the_gate_that_failed,
         }
+        tests! { evals:
+            a_competition_compares_all_attempts_with_one_baseline,
+            an_eval_run_over_a_list_evaluates_each_session_once,
+            a_retry_evaluates_only_what_failed,
+            an_eval_run_follows_its_filter_to_the_end,
+            a_step_that_is_written_twice_counts_once,
+            eval_runs_are_listed_and_belong_to_their_organization,
+            a_request_key_creates_one_eval_run_and_one_schedule,
+            an_erased_agent_is_removed_from_eval_runs_and_schedules,
+            a_tick_starts_one_run_and_only_if_something_has_changed,
+            a_schedule_can_be_paused_changed_and_deleted,
+        }
         tests! { records:
             an_unknown_session_has_no_page,
             the_pages_add_up_to_all_records_in_order,
             a_cursor_stays_valid_when_records_arrive,
+        }
+        tests! { scan:
+            a_scan_finds_every_piece_once_in_order,
+            a_scan_finds_nothing_of_an_erased_agent,
+            every_change_is_told_once_in_order,
         }
         tests! { request_keys:
             a_request_key_is_known_for_a_day_and_not_longer,

@@ -4,7 +4,7 @@
 use renown_core::time::Day;
 use renown_core::units::Micros;
 use renown_store::sqlite::{FILE, Reader, Sqlite};
-use renown_store::{AdminStore, HistorySteps, NewEvaluation, PageStore, Retention, Store};
+use renown_store::{Control, Evidence, HistorySteps, NewEvaluation, Reads, Retention, Store, Upkeep};
 use rusqlite::Connection;
 
 use crate::support::{
@@ -68,11 +68,11 @@ fn after_a_kill_the_next_start_brings_days_up_to_the_evaluations() {
     drop(behind);
     let beside = Reader::open(killed.path()).unwrap();
     assert_eq!(
-        beside.overview(&org, Day::of(at(9 * DAY_MS))).unwrap(),
+        wait(beside.overview(&org, Day::of(at(9 * DAY_MS)))).unwrap(),
         before.0,
         "another process counts them itself"
     );
-    assert_eq!(beside.agent_days(&org, &"a".parse().unwrap(), from, to).unwrap(), before.1[0]);
+    assert_eq!(wait(beside.agent_days(&org, &"a".parse().unwrap(), from, to)).unwrap(), before.1[0]);
     drop(beside);
     let next = open(killed.path(), &clock);
     assert_eq!(ask(&*next), before);
@@ -90,7 +90,7 @@ fn damaged_days_are_found_and_repaired() {
     verify(scratch.path()).unwrap();
     let org = default_org();
     let day = Day::of(at(5 * DAY_MS));
-    let right = Reader::open(scratch.path()).unwrap().overview(&org, day).unwrap();
+    let right = wait(Reader::open(scratch.path()).unwrap().overview(&org, day)).unwrap();
     for damage in [
         "UPDATE agent_days SET passed = passed + 1 WHERE agent = 2",
         "UPDATE agent_days SET score_last = 1000 - score_last WHERE day = (SELECT max(day) FROM agent_days)",
@@ -116,7 +116,11 @@ fn damaged_days_are_found_and_repaired() {
         wait(store.repair()).unwrap();
         drop(store);
         verify(scratch.path()).unwrap_or_else(|difference| panic!("{damage}: {difference}"));
-        assert_eq!(Reader::open(scratch.path()).unwrap().overview(&org, day).unwrap(), right, "{damage}");
+        assert_eq!(
+            wait(Reader::open(scratch.path()).unwrap().overview(&org, day)).unwrap(),
+            right,
+            "{damage}"
+        );
     }
 }
 
@@ -137,7 +141,7 @@ fn days_outlive_the_evaluations_that_retention_deletes() {
     let whole_days = HistorySteps::new(from.start(), to.end(), 61).unwrap();
     let history = wait(store.history(&org, &agent, whole_days)).unwrap();
     let retention = Retention { evaluations_days: Some(10), ..Retention::default() };
-    while wait(store.delete_some(retention)).unwrap() {}
+    while wait(store.delete_some(retention)).unwrap().is_more() {}
     let left = Connection::open(scratch.join(FILE)).unwrap();
     assert!(rows(&left, "evaluations") < 600, "otherwise this test proves nothing");
     assert_eq!(wait(store.agent_days(&org, &agent, from, to)).unwrap(), days);
@@ -175,7 +179,7 @@ fn nothing_of_an_erased_agent_is_left_in_days() {
     let days =
         wait(store.agent_days(&org, &"b".parse().unwrap(), day.back(9), Day::of(at(20 * DAY_MS)))).unwrap();
     assert_eq!(days.counts().evaluations, 1);
-    while wait(store.delete_some(Retention::default())).unwrap() {}
+    while wait(store.delete_some(Retention::default())).unwrap().is_more() {}
     let overview = wait(store.overview(&org, Day::of(at(10 * DAY_MS)))).unwrap();
     assert_eq!(overview.days.values().map(|day| day.evaluations).sum::<u64>(), 201);
     assert_eq!(overview.agents, 3);

@@ -9,13 +9,13 @@ use renown_core::session_metrics::{Signals, Trace};
 use renown_core::units::Unit;
 use renown_store::sqlite::{FILE, Reader, Sqlite, clean};
 use renown_store::{
-    AdminStore, AgentQuery, EvaluationQuery, IdentityStore, NewEvaluation, NewSignals, NewTrace, Retention,
-    RunStore, SessionStore, Store, StoreError,
+    AgentQuery, Control, EvaluationQuery, Evidence, NewEvaluation, NewSignals, NewTrace, ReadError, Reads,
+    Retention, Scan, Upkeep,
 };
 
 use crate::support::{
     Rng, Scratch, TestClock, clock_of, copy_killed, default_org, evaluation, event, occurrences, open,
-    request_key, run, verify, wait, wait_clean,
+    request_key, run, scanned, verify, wait, wait_clean,
 };
 use crate::telemetry::{batch, call, logs, prompt, tool};
 
@@ -98,7 +98,7 @@ fn erase(store: &Sqlite) {
 }
 
 fn delete_some(store: &Sqlite) {
-    while wait(store.delete_some(Retention::default())).unwrap() {}
+    while wait(store.delete_some(Retention::default())).unwrap().is_more() {}
 }
 
 /// Checks that no file of a directory contains a byte of the erased agents, and that the others are still there.
@@ -200,26 +200,22 @@ fn a_long_read_of_another_process_gives_way() {
     let store = open(scratch.path(), &clock);
     fill(&store, &clock);
     let reader = Reader::open(scratch.path()).unwrap().give_way_after(Duration::ZERO);
-    let mut rows = 0;
-    let ended = reader.each_evaluation(&default_org(), &mut |_| {
-        if rows == 0 {
+    let reader = reader.at_one_moment().unwrap();
+    let parts = std::cell::Cell::new(0);
+    let ended = scanned(|after| {
+        if parts.replace(parts.get() + 1) == 1 {
             erase(&store);
             delete_some(&store);
         }
-        rows += 1;
-        true
+        reader.scan_evaluations(&default_org(), after, 1)
     });
-    assert!(matches!(ended, Err(StoreError::GaveWay)), "{ended:?} after {rows} rows");
+    assert!(matches!(ended, Err(ReadError::GaveWay)), "{ended:?} after {parts:?} parts");
+    drop(reader);
     wait_clean(scratch.path());
     assert_erased(scratch.path());
-    let mut left = 0;
-    reader
-        .each_evaluation(&default_org(), &mut |_| {
-            left += 1;
-            true
-        })
-        .unwrap();
-    assert!(left > 0, "the next read is not disturbed");
+    let reader = Reader::open(scratch.path()).unwrap().at_one_moment().unwrap();
+    let left = wait(reader.scan_evaluations(&default_org(), None, 1)).unwrap();
+    assert!(!left.is_empty(), "the next read is not disturbed");
 }
 
 #[test]

@@ -13,7 +13,7 @@ use std::process::Command;
 use std::sync::mpsc::Sender;
 
 use renown_store::sqlite::Sqlite;
-use renown_store::{Accepted, EvaluationOutcome, Reply, Store};
+use renown_store::{Accepted, EvaluationOutcome, Evidence, WriteReply};
 
 use crate::support::{Scratch, TestClock, default_org, evaluation};
 
@@ -56,7 +56,7 @@ fn block_writer<'a>(
     store: &'a Sqlite,
     clock: &TestClock,
     id: &str,
-) -> (Sender<()>, Reply<'a, Accepted<Vec<EvaluationOutcome>>>) {
+) -> (Sender<()>, WriteReply<'a, Accepted<Vec<EvaluationOutcome>>>) {
     let (release, has_begun) = clock.hold_next();
     let reply = store.append(&default_org(), vec![evaluation("blocked", id)], None);
     has_begun.recv().unwrap();

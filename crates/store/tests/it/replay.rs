@@ -1,7 +1,7 @@
 //! `verify` reports derived data that differs from what the evidence gives.
 
-use renown_store::Store;
-use renown_store::sqlite::{Difference, FILE};
+use renown_store::sqlite::FILE;
+use renown_store::{Control, Difference, Evidence};
 
 use crate::support::{
     Scratch, TestClock, behind_the_back, default_org, evaluation, evaluations, key, open, verify, wait,

@@ -4,7 +4,7 @@ use std::thread;
 
 use renown_core::units::Whole;
 use renown_store::sqlite::{FILE, Sqlite};
-use renown_store::{IdentityStore, RunQuery, RunStore, Store};
+use renown_store::{Evidence, Reads, RunQuery};
 
 use crate::support::{
     Scratch, TestClock, at, behind_the_back, default_org, evaluations, event, open, run, verify, wait,

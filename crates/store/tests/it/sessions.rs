@@ -5,8 +5,8 @@ use renown_core::identity::{bridge_id, identity_of};
 use renown_core::ids::AgentId;
 use renown_store::sqlite::{FILE, Sqlite, clean};
 use renown_store::{
-    AdminStore, Closed, IdentityStore, NewSignals, ReputationEvent, Retention, SessionQuery, SessionStore,
-    Store, StoredSession,
+    Closed, Control, Evidence, NewSignals, Reads, ReputationEvent, Retention, SessionQuery, StoredSession,
+    Upkeep,
 };
 use serde_json::Value;
 
@@ -231,11 +231,11 @@ fn sessions_of_an_erased_agent_are_deleted_and_their_ids_are_free() {
     // The same session again, from a client that does not know of the erasure.
     send(&store, "doomed", &many[..3]);
     assert_eq!(performance(&store, "doomed-session"), "7.5 0 3");
-    while wait(store.delete_some(Retention::default())).unwrap() {}
+    while wait(store.delete_some(Retention::default())).unwrap().is_more() {}
     assert_eq!(performance(&store, "doomed-session"), "7.5 0 3");
     assert_eq!(wait(store.tombstones(&default_org())).unwrap()[0].erased, 1301, "records, and the event");
     assert!(wait(store.erase(&default_org(), &"doomed".parse().unwrap())).unwrap());
-    while wait(store.delete_some(Retention::default())).unwrap() {}
+    while wait(store.delete_some(Retention::default())).unwrap().is_more() {}
     drop(store);
     doomed_are_gone(&scratch);
 }
@@ -251,7 +251,7 @@ fn retention_deletes_sessions_but_not_their_events() {
     clock.set(10 * 24 * 60 * MINUTE);
     send(&store, "a", &[tool("new", 1, -60 * MINUTE, "Edit", true)]);
     let retention = Retention { sessions_days: Some(5), ..Retention::default() };
-    while wait(store.delete_some(retention)).unwrap() {}
+    while wait(store.delete_some(retention)).unwrap().is_more() {}
     let there = ["old", "open", "new"].map(|session| find(&store, session).is_some());
     assert_eq!(there, [false, true, true]);
     assert_eq!(deltas(&store, "a"), [300_000]);
@@ -291,7 +291,7 @@ fn beyond_100_000_open_sessions_the_longest_idle_one_is_closed() {
     );
     // Sessions of an erased agent are no longer open.
     assert!(wait(store.erase(&default_org(), &"a".parse().unwrap())).unwrap());
-    while wait(store.delete_some(Retention::default())).unwrap() {}
+    while wait(store.delete_some(Retention::default())).unwrap().is_more() {}
     send(&store, "b", &[tool("new", 1, -MINUTE, "Edit", true), tool("newer", 1, -MINUTE, "Edit", true)]);
     assert!(closed(&store).is_empty());
 }
@@ -338,7 +338,7 @@ fn an_erased_agent_is_no_longer_named_in_the_sessions_of_others() {
     let (scratch, clock) = (Scratch::new(), TestClock::at_noon());
     let store = open(scratch.path(), &clock);
     let erase = |agent: &str| wait(store.erase(&default_org(), &agent.parse().unwrap())).unwrap();
-    let delete_some = || while wait(store.delete_some(Retention::default())).unwrap() {};
+    let delete_some = || while wait(store.delete_some(Retention::default())).unwrap().is_more() {};
     // The first agent that is named owns the session: at first `doomed-one`, and from the second record on `owner`.
     send(&store, "doomed-one", &[tool("s", 1, -50 * MINUTE, "Edit", true)]);
     send(&store, "owner", &[tool("s", 2, -60 * MINUTE, "Edit", true)]);

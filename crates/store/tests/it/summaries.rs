@@ -3,7 +3,9 @@
 use renown_core::session_metrics::{Signals, Trace};
 use renown_core::units::Unit;
 use renown_store::sqlite::{FILE, Reader, Sqlite};
-use renown_store::{NewSignals, NewTrace, SessionQuery, SessionStore, SessionSummary, StoredSession};
+use renown_store::{
+    Evidence, NewSignals, NewTrace, Reads, SessionQuery, SessionSummary, StoredSession, Upkeep,
+};
 use serde_json::Value;
 
 use crate::support::{Scratch, TestClock, at, behind_the_back, default_org, open, verify, wait};
@@ -66,7 +68,7 @@ fn sent_and_derived_traces_give_one_summary_in_any_order() {
     verify(scratch.path()).unwrap();
     let reader = Reader::open(scratch.path()).unwrap();
     let query = SessionQuery { limit: 100, ..SessionQuery::default() };
-    assert_eq!(reader.sessions(&default_org(), &query).unwrap().sessions.len(), 3);
+    assert_eq!(wait(reader.sessions(&default_org(), query)).unwrap().sessions.len(), 3);
 }
 
 #[test]

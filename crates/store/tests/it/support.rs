@@ -8,10 +8,11 @@ use renown_core::identity::{Category, Event, Reference, ScoreDelta, identity_of}
 use renown_core::ids::{AgentId, OrgId};
 use renown_core::time::Timestamp;
 use renown_core::units::{Micros, Unit};
-use renown_store::sqlite::{FILE, Reader, Sqlite, VerifyResult};
+use renown_store::sqlite::{FILE, Reader, Sqlite};
 use renown_store::{
     Accepted, Clock, ClockError, EvaluationQuery, NewEvaluation, NewEvaluationId, NewKey, NewReputationEvent,
-    NewRun, Position, RequestKey, Run, Store, StoreError, StoredEvaluation,
+    NewRun, Piece, Position, ReadError, ReadReply, RequestKey, Run, Store, StoredEvaluation, VerifyResult,
+    WriteError, scan_all,
 };
 pub(crate) use renown_testing::{NOON_MS, Rng, Scratch, TestClock, until, wait};
 use rusqlite::config::DbConfig;
@@ -99,18 +100,18 @@ pub(crate) fn request_key(key: &str) -> RequestKey {
 }
 
 /// Returns what was accepted by a write without a request key.
-pub(crate) fn fresh<T>(accepted: Result<Accepted<T>, StoreError>) -> T {
+pub(crate) fn fresh<T>(accepted: Result<Accepted<T>, WriteError>) -> T {
     accepted.unwrap().fresh().expect("a write without a known request key")
 }
 
 /// Removes from an evaluation what differs between stores.
 pub(crate) fn plain_evaluation(evaluation: StoredEvaluation) -> StoredEvaluation {
-    StoredEvaluation { position: Position(0), salt: Default::default(), ..evaluation }
+    StoredEvaluation { position: Position::default(), salt: Default::default(), ..evaluation }
 }
 
 /// Removes from a run what differs between stores.
 pub(crate) fn plain_run(run: Run) -> Run {
-    Run { position: Position(0), ..run }
+    Run { position: Position::default(), ..run }
 }
 
 /// Returns the ids of an organization's evaluations, the newest first.
@@ -118,6 +119,18 @@ pub(crate) fn ids(store: &dyn Store, org: &OrgId) -> Vec<String> {
     let page = wait(store.evaluations(org, EvaluationQuery { limit: 100_000, ..EvaluationQuery::default() }))
         .unwrap();
     page.evaluations.iter().map(|event| event.id.to_string()).collect()
+}
+
+/// Returns all pieces that a scan finds, part by part.
+pub(crate) fn scanned<'s, T: Piece + 's>(
+    part: impl Fn(Option<Position>) -> ReadReply<'s, Vec<T>>,
+) -> Result<Vec<T>, ReadError> {
+    let mut all = Vec::new();
+    wait(scan_all(part, |piece| {
+        all.push(piece);
+        true
+    }))?;
+    Ok(all)
 }
 
 /// Opens a data directory.

@@ -11,17 +11,20 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use renown_core::eval::SentSettings;
 use renown_core::identity::identity_of;
 use renown_core::ids::{AgentId, OrgId};
+use renown_core::json::parse;
 use renown_core::reputation::ReputationSummary;
 use renown_core::session_metrics::{Signals, Trace};
 use renown_core::time::Timestamp;
 use renown_core::units::{Micros, Unit, Whole};
 use renown_store::sqlite::{FILE, Reader};
 use renown_store::{
-    AgentQuery, AgentSort, EvaluationQuery, EvaluationsReceipt, HistorySteps, KnownRequest, LatencySource,
-    NewSignals, NewTrace, OrgSettings, PublicationChange, Receipt, Retention, RunQuery, SessionQuery,
-    SessionSummary, Store, StoredSession,
+    AgentQuery, AgentSort, EvalFilter, EvalResultQuery, EvalRunQuery, EvalTargets, EvaluationQuery,
+    EvaluationsReceipt, Evidence, HistorySteps, KnownRequest, LatencySource, NewEvalRun, NewSchedule,
+    NewSignals, NewTrace, OrgSettings, PublicationChange, Reads, Receipt, Retention, RunQuery, SessionQuery,
+    SessionSummary, Store, StoredSession, advance_eval_runs,
 };
 use serde_json::{Value, json};
 
@@ -32,7 +35,7 @@ use crate::support::{
 use crate::telemetry::{batch, call, logs, prompt, spans, tool};
 
 /// Every version that a release has written.
-const VERSIONS: [i64; 7] = [1, 2, 3, 4, 5, 6, 7];
+const VERSIONS: [i64; 8] = [1, 2, 3, 4, 5, 6, 7, 8];
 
 /// The first version that keeps what was accepted for a request key. The replies that older ones saved are dropped.
 const RECEIPTS_FROM: i64 = 7;
@@ -80,6 +83,7 @@ fn write(store: &dyn Store, clock: &TestClock) {
     }
     write_sessions(store);
     write_request_keys(store);
+    write_evals(store);
     let days_ago = |number: i64| -86_400_000 * number / 3 + number;
     let events = (0..200).map(|number| event("busy", number, days_ago(number)));
     wait(store.add_reputation_events(&default_org(), events.collect(), None)).unwrap();
@@ -90,7 +94,7 @@ fn write(store: &dyn Store, clock: &TestClock) {
     assert_eq!(wait(store.close_sessions()).unwrap().len(), 1);
     wait(store.append(&other, vec![evaluation("erased", "gone")], None)).unwrap();
     wait(store.erase(&other, &"erased".parse().unwrap())).unwrap();
-    while wait(store.delete_some(Retention::default())).unwrap() {}
+    while wait(store.delete_some(Retention::default())).unwrap().is_more() {}
 }
 
 fn write_sessions(store: &dyn Store) {
@@ -106,6 +110,59 @@ fn write_sessions(store: &dyn Store) {
     let traces = vec![NewTrace { trace, started_at: Some(at(5)) }];
     let signals = NewSignals { agent: Some("named".parse().unwrap()), traces };
     wait(store.add_signals(&default_org(), &"signals".parse().unwrap(), signals, None)).unwrap();
+}
+
+/// Writes an eval run that has ended, one that waits, and a schedule.
+fn write_evals(store: &dyn Store) {
+    let org = default_org();
+    let settings = || parse::<SentSettings>(b"{}").unwrap().try_into().unwrap();
+    let new = |id: &str, targets| NewEvalRun {
+        id: id.parse().unwrap(),
+        name: Some(format!("run {id}")),
+        settings: settings(),
+        targets,
+        seed: 7,
+    };
+    let listed = ["closed", "signals", "unknown"].map(|id| id.parse().unwrap()).to_vec();
+    wait(store.create_eval_run(&org, new("ended", EvalTargets::Sessions(listed)), None)).unwrap();
+    while wait(advance_eval_runs(store)).unwrap().is_some() {}
+    let filter = EvalFilter { agent: Some("named".parse().unwrap()), min_traces: 1, ..EvalFilter::default() };
+    wait(store.create_eval_run(&org, new("waiting", EvalTargets::Filter(filter.clone())), None)).unwrap();
+    let schedule = NewSchedule {
+        id: "weekly".parse().unwrap(),
+        name: "every week".to_owned(),
+        cadence: "weekly".parse().unwrap(),
+        settings: settings(),
+        filter,
+        only_if_changed: true,
+    };
+    wait(store.create_schedule(&org, schedule, None)).unwrap();
+}
+
+/// Describes eval runs and schedules.
+fn describe_evals(store: &dyn Store, org: &OrgId) -> Value {
+    let runs = wait(store.eval_runs(org, EvalRunQuery { limit: 9, ..EvalRunQuery::default() })).unwrap().runs;
+    let runs: Vec<Value> = runs
+        .iter()
+        .map(|run| {
+            let query = EvalResultQuery { limit: 9, ..EvalResultQuery::default() };
+            let results = wait(store.eval_results(org, &run.id, query)).unwrap().unwrap().results;
+            let results: Vec<Value> = results
+                .iter()
+                .map(|result| json!([result.session, result.agent, result.outcome.parts()]))
+                .collect();
+            json!([run.id, format!("{:?}", run.filter), run.state, results])
+        })
+        .collect();
+    let schedules = wait(store.schedules(org, None, 9)).unwrap().schedules;
+    let schedules: Vec<Value> = schedules
+        .iter()
+        .map(|known| {
+            let next = known.next_tick().map(Timestamp::millis);
+            json!([known.id, known.cadence.to_string(), format!("{:?}", known.filter), next, known.state])
+        })
+        .collect();
+    json!({ "runs": runs, "schedules": schedules })
 }
 
 /// Describes everything that a caller can see.
@@ -141,6 +198,7 @@ fn describe(store: &dyn Store) -> Value {
         json!({
             "org": name, "agents": agents, "events": events, "runs": describe_runs(store, &org),
             "identity": describe_identity(store, &org), "erased": erased, "sessions": describe_sessions(store, &org),
+            "evals": describe_evals(store, &org),
             "latency_source": wait(store.settings(&org)).unwrap().latency_source.name(),
         })
     });
@@ -199,6 +257,8 @@ fn describe_receipt(store: &dyn Store, name: &str) -> Value {
         Receipt::Records => json!("records"),
         Receipt::Signals => json!("signals"),
         Receipt::ApiKey(id) => json!(["api key", id.to_string()]),
+        Receipt::EvalRun(_) => json!("eval run"),
+        Receipt::Schedule(_) => json!("schedule"),
     }
 }
 
@@ -232,7 +292,7 @@ fn describe_runs(store: &dyn Store, org: &OrgId) -> Value {
         })
         .collect();
     let ranked = wait(store.competition(org, &"login".parse().unwrap())).unwrap();
-    json!({ "runs": runs, "ranking": ranked.iter().map(|run| &run.id).collect::<Vec<_>>() })
+    json!({ "runs": runs, "ranking": ranked.attempts.iter().map(|attempt| &attempt.run.id).collect::<Vec<_>>() })
 }
 
 /// Describes every session with its traces.

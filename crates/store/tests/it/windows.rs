@@ -2,7 +2,7 @@
 
 use renown_core::reputation::{Tally, Window};
 use renown_core::units::Micros;
-use renown_store::{AgentQuery, EvaluationOutcome, LatencySource, NewEvaluation, Store};
+use renown_store::{AgentQuery, EvaluationOutcome, Evidence, LatencySource, NewEvaluation, Reads, Store};
 
 use crate::support::{Scratch, TestClock, default_org, evaluation, fresh, open, verify, wait};
 

@@ -49,6 +49,8 @@ impl FoldedTraces {
         let side = match origin.signal {
             Signal::Logs => &mut self.logs,
             Signal::Spans => &mut self.spans,
+            // Transcripts have no traces.
+            Signal::Transcript => return,
         };
         let moment = (origin.at.is_none(), origin.at, origin.sequence);
         for fact in facts {
@@ -71,7 +73,11 @@ impl FoldedTraces {
 
     /// Returns the traces of `signal` (log records or spans), each with its start. Returns `None` if they are stale.
     pub fn traces(&self, signal: Signal, session: &str) -> Option<Vec<(Option<Timestamp>, Trace)>> {
-        let Side::Exact(fold) = self.side(signal) else { return None };
+        let fold = match self.side(signal) {
+            Some(Side::Exact(fold)) => fold,
+            Some(Side::Stale) => return None,
+            None => return Some(Vec::new()),
+        };
         let named = fold.shown().into_iter().filter_map(|(number, started_at, signals)| {
             let trace_id: TraceId = format!("{session}#{number}").parse().ok()?;
             Some((started_at, Trace { trace_id, signals, source: Some(Source::Derived) }))
@@ -81,21 +87,25 @@ impl FoldedTraces {
 
     /// Returns the trace signals of the scored OTLP signal. Returns `None` if they are stale.
     pub fn signals(&self, signal: Signal) -> Option<Vec<Signals>> {
-        let Side::Exact(fold) = self.side(signal) else { return None };
+        let fold = match self.side(signal) {
+            Some(Side::Exact(fold)) => fold,
+            Some(Side::Stale) => return None,
+            None => return Some(Vec::new()),
+        };
         Some(fold.shown().into_iter().map(|(_, _, signals)| signals).collect())
     }
 
     /// Returns an upper bound of the number of traces, as the cost of listing them.
     pub fn traces_max(&self, signal: Signal) -> usize {
         match self.side(signal) {
-            Side::Exact(fold) => fold.entries.len() + fold.latest.len(),
-            Side::Stale => 0,
+            Some(Side::Exact(fold)) => fold.entries.len() + fold.latest.len(),
+            Some(Side::Stale) | None => 0,
         }
     }
 
     /// Whether the traces of an OTLP signal can only be read from its records.
     pub fn is_stale(&self, signal: Signal) -> bool {
-        *self.side(signal) == Side::Stale
+        self.side(signal) == Some(&Side::Stale)
     }
 
     /// Whether the traces that are not stale equal those of a rebuilt fold.
@@ -104,10 +114,12 @@ impl FoldedTraces {
         agree(&self.logs, &rebuilt.logs) && agree(&self.spans, &rebuilt.spans)
     }
 
-    fn side(&self, signal: Signal) -> &Side {
+    /// Returns the side of a signal. Transcripts have none.
+    fn side(&self, signal: Signal) -> Option<&Side> {
         match signal {
-            Signal::Logs => &self.logs,
-            Signal::Spans => &self.spans,
+            Signal::Logs => Some(&self.logs),
+            Signal::Spans => Some(&self.spans),
+            Signal::Transcript => None,
         }
     }
 }
@@ -131,6 +143,7 @@ impl TraceRebuilder {
         match record.origin.signal {
             Signal::Logs => self.logs.add(record),
             Signal::Spans => self.spans.add(record),
+            Signal::Transcript => {}
         }
     }
 
@@ -145,6 +158,7 @@ impl TraceRebuilder {
         let scored = match signal {
             Signal::Logs => self.logs,
             Signal::Spans => self.spans,
+            Signal::Transcript => return (folded, Vec::new()),
         };
         (folded, scored.traces(session))
     }

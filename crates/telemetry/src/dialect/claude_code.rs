@@ -77,7 +77,7 @@ pub(super) fn prompt<'a>(_: &Fields<'_, 'a>, facts: &mut Vec<ReadFact<'a>>) -> R
     Ok(())
 }
 
-fn api_request<'a>(fields: &Fields<'_, 'a>, facts: &mut Vec<ReadFact<'a>>) -> Read {
+pub(super) fn api_request<'a>(fields: &Fields<'_, 'a>, facts: &mut Vec<ReadFact<'a>>) -> Read {
     let [input, output, cache_read, cache_creation] =
         [Key::InputTokens, Key::OutputTokens, Key::CacheReadTokens, Key::CacheCreationTokens]
             .map(|key| fields.integer(key));
@@ -111,13 +111,13 @@ pub(super) fn api_error<'a>(fields: &Fields<'_, 'a>, facts: &mut Vec<ReadFact<'a
 }
 
 #[expect(clippy::unnecessary_wraps, reason = "a reader like the others")]
-fn refusal<'a>(_: &Fields<'_, 'a>, facts: &mut Vec<ReadFact<'a>>) -> Read {
+pub(super) fn refusal<'a>(_: &Fields<'_, 'a>, facts: &mut Vec<ReadFact<'a>>) -> Read {
     facts.push(Fact::Refusal);
     Ok(())
 }
 
 #[expect(clippy::unnecessary_wraps, reason = "a reader like the others")]
-fn tool_decision<'a>(fields: &Fields<'_, 'a>, facts: &mut Vec<ReadFact<'a>>) -> Read {
+pub(super) fn tool_decision<'a>(fields: &Fields<'_, 'a>, facts: &mut Vec<ReadFact<'a>>) -> Read {
     let accepted = match fields.word(Key::Decision).as_deref() {
         Some("accept") => true,
         Some("reject") => false,
@@ -148,7 +148,7 @@ fn feedback<'a>(fields: &Fields<'_, 'a>, facts: &mut Vec<ReadFact<'a>>) -> Read 
     Ok(())
 }
 
-fn compaction<'a>(fields: &Fields<'_, 'a>, facts: &mut Vec<ReadFact<'a>>) -> Read {
+pub(super) fn compaction<'a>(fields: &Fields<'_, 'a>, facts: &mut Vec<ReadFact<'a>>) -> Read {
     let (before, after) = (fields.integer(Key::PreTokens)?, fields.integer(Key::PostTokens)?);
     facts.push(Fact::Compaction { before, after });
     Ok(())

@@ -6,19 +6,19 @@
 //! Most of the time is spent on finding the end of texts. [`special`] checks sixteen bytes at a time.
 
 use super::LineError;
-use super::text::{Quoted, special, unescape};
+use super::text::{Quoted, quote, special, unescape};
 use crate::limits::NESTING_MAX;
 
 /// A position in a line.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Cursor<'a> {
+pub(crate) struct Cursor<'a> {
     text: &'a str,
     at: usize,
 }
 
 /// The type of a value, known from its first byte.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Start {
+pub(crate) enum Start {
     Object,
     Array,
     Text,
@@ -29,22 +29,22 @@ pub(super) enum Start {
 }
 
 impl<'a> Cursor<'a> {
-    pub(super) fn new(text: &'a str) -> Self {
+    pub(crate) fn new(text: &'a str) -> Self {
         Self { text, at: 0 }
     }
 
     /// Returns the part that is not read yet.
-    pub(super) fn rest(&self) -> &'a str {
+    pub(crate) fn rest(&self) -> &'a str {
         self.text.get(self.at..).unwrap_or_default()
     }
 
     /// Returns how many bytes were read since `rest` was the result of [`Cursor::rest`].
-    pub(super) fn since(&self, rest: &str) -> usize {
+    pub(crate) fn since(&self, rest: &str) -> usize {
         (self.at + rest.len()).saturating_sub(self.text.len())
     }
 
     /// Skips this number of bytes.
-    pub(super) fn advance(&mut self, bytes: usize) {
+    pub(crate) fn advance(&mut self, bytes: usize) {
         self.at += bytes;
     }
 
@@ -52,13 +52,13 @@ impl<'a> Cursor<'a> {
         self.text.as_bytes().get(self.at).copied()
     }
 
-    pub(super) fn error(&self, expected: &'static str) -> LineError {
+    pub(crate) fn error(&self, expected: &'static str) -> LineError {
         LineError::NotJson { column: self.at + 1, expected }
     }
 
     /// Skips these bytes if they are next. Returns whether they were.
     #[inline]
-    pub(super) fn eat(&mut self, bytes: &[u8]) -> bool {
+    pub(crate) fn eat(&mut self, bytes: &[u8]) -> bool {
         let found = self.text.as_bytes().get(self.at..).is_some_and(|rest| rest.starts_with(bytes));
         if found {
             self.at += bytes.len();
@@ -67,14 +67,14 @@ impl<'a> Cursor<'a> {
     }
 
     #[inline]
-    pub(super) fn blanks(&mut self) {
+    pub(crate) fn blanks(&mut self) {
         while let Some(b' ' | b'\t' | b'\r' | b'\n') = self.peek() {
             self.at += 1;
         }
     }
 
     /// Skips blanks and this byte. Returns an error if another byte is next.
-    pub(super) fn expect(&mut self, byte: u8, expected: &'static str) -> Result<(), LineError> {
+    pub(crate) fn expect(&mut self, byte: u8, expected: &'static str) -> Result<(), LineError> {
         self.blanks();
         if self.peek() == Some(byte) {
             self.at += 1;
@@ -84,7 +84,7 @@ impl<'a> Cursor<'a> {
     }
 
     /// Skips blanks and returns the type of the next value.
-    pub(super) fn start(&mut self) -> Result<Start, LineError> {
+    pub(crate) fn start(&mut self) -> Result<Start, LineError> {
         self.blanks();
         match self.peek() {
             Some(b'{') => Ok(Start::Object),
@@ -99,13 +99,13 @@ impl<'a> Cursor<'a> {
     }
 
     /// Returns an error unless only blanks are left.
-    pub(super) fn end(&mut self) -> Result<(), LineError> {
+    pub(crate) fn end(&mut self) -> Result<(), LineError> {
         self.blanks();
         if self.at == self.text.len() { Ok(()) } else { Err(self.error("the end of the line")) }
     }
 
     /// Reads an object. Calls `field` after each colon; `field` must read or skip the value.
-    pub(super) fn object(
+    pub(crate) fn object(
         &mut self,
         depth: usize,
         mut field: impl FnMut(&mut Self, &str) -> Result<(), LineError>,
@@ -136,7 +136,7 @@ impl<'a> Cursor<'a> {
     }
 
     /// Reads an array. Calls `element` at each element, which it must read or skip. `null` is an empty array.
-    pub(super) fn array(
+    pub(crate) fn array(
         &mut self,
         depth: usize,
         mut element: impl FnMut(&mut Self) -> Result<(), LineError>,
@@ -162,13 +162,13 @@ impl<'a> Cursor<'a> {
 
     /// Reads a text with its quotes.
     #[inline]
-    pub(super) fn quoted(&mut self) -> Result<Quoted<'a>, LineError> {
+    pub(crate) fn quoted(&mut self) -> Result<Quoted<'a>, LineError> {
         if self.eat(b"\"") { self.quoted_rest() } else { Err(self.error("a text")) }
     }
 
     /// Reads a text whose opening quote is already read. Returns `None` if it has escapes or does not end.
     #[inline]
-    pub(super) fn plain_rest(&mut self) -> Option<&'a str> {
+    pub(crate) fn plain_rest(&mut self) -> Option<&'a str> {
         let (start, end) = (self.at, special(self.text.as_bytes(), self.at));
         if self.text.as_bytes().get(end) != Some(&b'"') {
             return None;
@@ -179,7 +179,7 @@ impl<'a> Cursor<'a> {
 
     /// Reads a text whose opening quote is already read.
     #[inline]
-    pub(super) fn quoted_rest(&mut self) -> Result<Quoted<'a>, LineError> {
+    pub(crate) fn quoted_rest(&mut self) -> Result<Quoted<'a>, LineError> {
         match self.plain_rest() {
             Some(raw) => Ok(Quoted { raw, escaped: false }),
             None => self.escaped_rest(),
@@ -219,7 +219,7 @@ impl<'a> Cursor<'a> {
     }
 
     /// Reads the text of a number.
-    pub(super) fn number(&mut self) -> Result<&'a str, LineError> {
+    pub(crate) fn number(&mut self) -> Result<&'a str, LineError> {
         let start = self.at;
         let _ = self.eat(b"-");
         if !self.eat(b"0") && self.digits() == 0 {
@@ -244,12 +244,12 @@ impl<'a> Cursor<'a> {
         count
     }
 
-    pub(super) fn literal(&mut self, word: &'static str) -> Result<(), LineError> {
+    pub(crate) fn literal(&mut self, word: &'static str) -> Result<(), LineError> {
         if self.eat(word.as_bytes()) { Ok(()) } else { Err(self.error("true, false or null")) }
     }
 
     /// Skips a value of any type.
-    pub(super) fn skip(&mut self, depth: usize) -> Result<(), LineError> {
+    pub(crate) fn skip(&mut self, depth: usize) -> Result<(), LineError> {
         match self.start()? {
             Start::Object => self.object(depth, |cursor, _| cursor.skip(depth + 1)),
             Start::Array => self.array(depth, |cursor| cursor.skip(depth + 1)),
@@ -261,8 +261,64 @@ impl<'a> Cursor<'a> {
         }
     }
 
+    /// Skips a value of any type without checking the grammar inside it, and to any depth. This is much faster than
+    /// [`Cursor::skip`], because most of a transcript is long texts with many escapes.
+    pub(crate) fn pass(&mut self) -> Result<(), LineError> {
+        self.blanks();
+        let bytes = self.text.as_bytes();
+        let mut depth = 0_usize;
+        loop {
+            match bytes.get(self.at) {
+                Some(b'"') => drop(self.pass_text()?),
+                Some(b'{' | b'[') => {
+                    depth += 1;
+                    self.at += 1;
+                }
+                Some(b'}' | b']') if depth > 0 => {
+                    depth -= 1;
+                    self.at += 1;
+                }
+                Some(b',' | b':' | b' ' | b'\t' | b'\r' | b'\n') if depth > 0 => {
+                    self.at += 1;
+                    continue;
+                }
+                Some(byte) if byte.is_ascii_alphanumeric() || matches!(byte, b'-') => self.pass_scalar(),
+                _ => return Err(self.error("a value")),
+            }
+            if depth == 0 {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Skips a number, `true`, `false` or `null`.
+    fn pass_scalar(&mut self) {
+        let rest = self.text.as_bytes().get(self.at..).unwrap_or_default();
+        let is_scalar = |byte: &&u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'+' | b'.');
+        self.at += rest.iter().take_while(is_scalar).count();
+    }
+
+    /// Skips a text with its quotes, and returns what is between them. Does not check its escapes.
+    pub(crate) fn pass_text(&mut self) -> Result<&'a str, LineError> {
+        self.expect(b'"', "a text")?;
+        let (bytes, start) = (self.text.as_bytes(), self.at);
+        let mut at = start;
+        loop {
+            at = quote(bytes, at);
+            let Some(before) = bytes.get(start..at).filter(|_| at < bytes.len()) else {
+                return Err(self.error("the end of a text"));
+            };
+            let backslashes = before.iter().rev().take_while(|byte| **byte == b'\\').count();
+            at += 1;
+            if backslashes % 2 == 0 {
+                self.at = at;
+                return Ok(self.text.get(start..at - 1).unwrap_or_default());
+            }
+        }
+    }
+
     /// Skips a value of any type and returns its raw text, to be read later.
-    pub(super) fn raw(&mut self, depth: usize) -> Result<&'a str, LineError> {
+    pub(crate) fn raw(&mut self, depth: usize) -> Result<&'a str, LineError> {
         self.blanks();
         let start = self.at;
         self.skip(depth)?;

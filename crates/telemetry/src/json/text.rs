@@ -38,8 +38,23 @@ pub(super) fn special(bytes: &[u8], mut at: usize) -> usize {
     at + rest.iter().take_while(|byte| !matches!(byte, b'"' | b'\\' | 0..0x20)).count()
 }
 
+/// Returns the index of the next quote at or after `at`, or the end.
+#[inline]
+pub(super) fn quote(bytes: &[u8], mut at: usize) -> usize {
+    const QUOTE: u8x16 = u8x16::new([b'"'; 16]);
+    while let Some(block) = bytes.get(at..).and_then(<[u8]>::first_chunk::<16>) {
+        let marks = u8x16::new(*block).simd_eq(QUOTE).to_bitmask();
+        if marks != 0 {
+            return at + marks.trailing_zeros() as usize;
+        }
+        at += 16;
+    }
+    let rest = bytes.get(at..).unwrap_or_default();
+    at + rest.iter().take_while(|byte| **byte != b'"').count()
+}
+
 /// Decodes escapes. Half of a surrogate pair becomes the replacement character.
-pub(super) fn unescape(raw: &str) -> String {
+pub(crate) fn unescape(raw: &str) -> String {
     let mut text = String::with_capacity(raw.len());
     let mut rest = raw;
     while let Some((plain, after)) = rest.split_once('\\') {

@@ -2,16 +2,19 @@
 //!
 //! The fingerprints for deduplication are not part of it: the store deduplicates with a unique key.
 
-use super::{Best, Session, Side};
+use super::{Best, Session, Side, Sittings, TranscriptSide};
 use crate::bytes::{Cursor, Read, Unreadable, Writer};
 use crate::stored::{AGENTS, number_of};
 
+/// Version of a session without a transcript.
 const VERSION: u8 = 1;
+/// Version of a session with a transcript, which comes after the rest.
+const WITH_TRANSCRIPT: u8 = 2;
 
 impl Session {
     /// Encodes the session as a snapshot.
     pub fn to_bytes(&self) -> Vec<u8> {
-        let mut bytes = Writer(vec![VERSION]);
+        let mut bytes = Writer(vec![if self.transcript.is_some() { WITH_TRANSCRIPT } else { VERSION }]);
         best(&mut bytes, self.agent.as_ref(), |bytes, agent| bytes.0.push(number_of(&AGENTS, agent)));
         best(&mut bytes, self.agent_id.as_ref(), |bytes, text| bytes.text(text));
         best(&mut bytes, self.masque.as_ref(), |bytes, text| bytes.text(text));
@@ -19,6 +22,10 @@ impl Session {
         bytes.0.push(self.spans.is_some().into());
         if let Some(spans) = &self.spans {
             spans.write(&mut bytes);
+        }
+        if let Some(transcript) = &self.transcript {
+            transcript.side.write(&mut bytes);
+            transcript.sittings.write(&mut bytes);
         }
         bytes.0
     }
@@ -31,16 +38,23 @@ impl Session {
     }
 
     fn read(id: &str, cursor: &mut Cursor<'_>) -> Read<Self> {
-        if cursor.byte()? != VERSION {
-            return Err(Unreadable);
-        }
+        let has_transcript = match cursor.byte()? {
+            VERSION => false,
+            WITH_TRANSCRIPT => true,
+            _ => return Err(Unreadable),
+        };
         let agent = cursor.optional(|cursor| read_best(cursor, |cursor| cursor.one_of(&AGENTS)))?;
         let text = |cursor: &mut Cursor<'_>| cursor.text().map(str::to_owned);
         let agent_id = cursor.optional(|cursor| read_best(cursor, text))?;
         let masque = cursor.optional(|cursor| read_best(cursor, text))?;
         let logs = Side::read(cursor)?;
         let spans = cursor.optional(Side::read)?.map(Box::new);
-        Ok(Self { agent, agent_id, masque, logs, spans, ..Self::new(id) })
+        let mut transcript = None;
+        if has_transcript {
+            let side = Side::read(cursor)?;
+            transcript = Some(Box::new(TranscriptSide { side, sittings: Sittings::read(cursor)? }));
+        }
+        Ok(Self { agent, agent_id, masque, logs, spans, transcript, ..Self::new(id) })
     }
 }
 

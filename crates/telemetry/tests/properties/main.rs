@@ -62,7 +62,13 @@ fn prices() -> Prices {
     let (input, output) = (usd("1.25"), usd("10"));
     Prices::new([(
         "gpt-5*".to_owned(),
-        Price { input, output, cache_read: usd("0.125"), cache_creation: input },
+        Price {
+            input,
+            output,
+            cache_read: usd("0.125"),
+            cache_creation: input,
+            cache_creation_1h: Price::of_long_writes(input),
+        },
     )])
 }
 
@@ -260,6 +266,7 @@ fn is_request(body: &[u8], signal: Signal) -> bool {
     use prost::Message;
     match signal {
         Signal::Logs => logs::v1::ExportLogsServiceRequest::decode(body).is_ok(),
+        Signal::Transcript => unreachable!("OTLP has no transcripts"),
         Signal::Spans => trace::v1::ExportTraceServiceRequest::decode(body).is_ok(),
     }
 }

@@ -13,17 +13,26 @@ if sys.version_info >= (3, 11):
 else:
     from typing_extensions import NotRequired
 
-AgentKind: TypeAlias = Literal["claude-code", "codex", "gemini-cli", "qwen-code", "opencode", "copilot", "genai", "unknown"]
+AgentKind: TypeAlias = Literal["claude-code", "codex", "gemini-cli", "qwen-code", "opencode", "copilot", "pi", "genai", "unknown"]
 """A kind of agent."""
 
 AgentName: TypeAlias = str
 """Id of an agent: 1 to 200 characters without control characters, not `.` or `..`."""
 
+BaselineSource: TypeAlias = Literal["workspace", "contenders"]
+"""The origin of the common baseline of a competition."""
+
 CostSource: TypeAlias = Literal["reported", "priced", "mixed", "none"]
 """The source of costs."""
 
+DurationKind: TypeAlias = Literal["active"]
+"""How the duration of a session was measured."""
+
 ErrorCode: TypeAlias = Literal["bad_json", "validation_error", "auth_missing", "auth_format", "auth_invalid", "auth_revoked", "forbidden", "not_found", "method_not_allowed", "timeout", "conflict", "too_large", "unsupported_media_type", "rate_limited", "head_too_large", "internal", "overloaded", "store_unavailable", "clock"]
 """The machine-readable codes of errors."""
+
+EvalStatus: TypeAlias = Literal["pending", "running", "completed", "failed", "cancelled"]
+"""The state of an eval run."""
 
 FactKind: TypeAlias = Literal["tool_result", "prompt", "api_request", "api_error", "tool_decision", "feedback", "compaction", "refusal"]
 """The kind of a fact."""
@@ -43,6 +52,9 @@ Lifecycle: TypeAlias = Literal["new", "calibrating", "active", "mature"]
 """How settled a score is: `new` without evaluations, `calibrating` below 50, `active` below 500,
 then `mature`.
 """
+
+MetricName: TypeAlias = Literal["agent_reliability", "agent_consistency"]
+"""A metric of sessions."""
 
 Moment: TypeAlias = "TimeText | TimeMillis"
 """A time from 2000 to 2100: RFC 3339, or whole milliseconds after 1970."""
@@ -75,8 +87,13 @@ SessionName: TypeAlias = str
 SignalSource: TypeAlias = Literal["sent", "derived", "mixed"]
 """The source of signals: `sent`, `derived` from telemetry, or `mixed`."""
 
-TelemetrySignal: TypeAlias = Literal["logs", "spans"]
-"""The OTLP signal of a record. Many agents report the same work twice, as log records and as spans."""
+TelemetrySignal: TypeAlias = Literal["logs", "spans", "transcript"]
+"""The source of a record: an OTLP signal, or a transcript. Many agents report the same work more
+than once.
+"""
+
+TieBreak: TypeAlias = Literal["completion", "error_rate", "wall_ms", "finished_at"]
+"""What decides between two neighbors of a ranking that have the same score."""
 
 Tier: TypeAlias = Literal["Unranked", "Bronze", "Silver", "Gold", "Elite"]
 """The name of a range of scores: 0–39, 40–69, 70–89, 90–100; `Unranked` without a score."""
@@ -177,10 +194,18 @@ class Agents(TypedDict):
 
 
 class CompetitionReply(TypedDict):
-    """The ranking of the agents that attempted a spec."""
+    """The ranking of the agents that attempted a spec. All attempts are compared with one baseline,
+    so that the time of an attempt does not matter.
+    """
 
     spec_id: RunName
     """Task that agents compete on."""
+    baseline: RunBaseline
+    """Baseline that the wall time of every attempt is compared with."""
+    baseline_source: BaselineSource
+    """Origin of the baseline: runs of the workspace before the first attempt, or the attempts
+    themselves.
+    """
     ranking: list[RankedReply]
     """Every agent with its best run, best first."""
     winner: NotRequired[AgentName | None]
@@ -281,6 +306,164 @@ class ErrorBody(TypedDict):
     """The machine-readable code."""
     status: int
     """The HTTP status."""
+
+
+class EvalChangeReply(TypedDict):
+    """The state of an eval run after a change."""
+
+    eval_run_id: str
+    """Id of the eval run."""
+    status: EvalStatus
+    """State of the eval run."""
+
+EvalFilter = TypedDict("EvalFilter", {"min_traces": "int", "agent_id": "NotRequired[AgentName | None]", "from": "NotRequired[TimeText | None]", "to": "NotRequired[TimeText | None]"})
+"""A filter of sessions."""
+
+EvalFilterRequest = TypedDict("EvalFilterRequest", {"agent_id": "NotRequired[AgentName | None]", "from": "NotRequired[Moment | None]", "min_traces": "NotRequired[int | None]", "to": "NotRequired[Moment | None]"})
+"""A filter of sessions."""
+
+
+class EvalMetricSummary(TypedDict):
+    """The results of one metric over all sessions of a run."""
+
+    name: MetricName
+    """Name of the metric."""
+    evaluated: int
+    """Sessions with evidence for the metric. The others have the score 1 and are left out of the
+    mean.
+    """
+    passed: int
+    """Those that reach the threshold."""
+    mean: NotRequired[float | None]
+    """Mean score; null without an evaluated session."""
+
+
+class EvalProgress(TypedDict):
+    """How far an eval run is."""
+
+    targets: int
+    """Sessions to visit, as counted when the run started."""
+    done: int
+    """Sessions that need no more work."""
+    scored: int
+    """Sessions that were evaluated."""
+    failed: int
+    """Sessions that could not be evaluated."""
+    skipped: int
+    """Sessions that the sample or `min_traces` left out."""
+
+
+class EvalRun(TypedDict):
+    """An eval run: session metrics over many sessions."""
+
+    metrics: list[MetricName]
+    """Metrics that are computed."""
+    sampling_rate: float
+    """Share of the sessions that are evaluated."""
+    signal_weights: SignalWeights
+    """Weights of the signals."""
+    thresholds: MetricThresholds
+    """Scores from which a metric passes; null is the default, 0.5."""
+    eval_run_id: str
+    """Id of the eval run."""
+    status: EvalStatus
+    """State of the eval run."""
+    seed: str
+    """Seed of the sample, as 16 hexadecimal digits."""
+    created_at: TimeText
+    """Time when it was created."""
+    progress: EvalProgress
+    """Number of sessions, by what became of them."""
+    summary: list[EvalMetricSummary]
+    """Results of each metric over all sessions so far."""
+    error: NotRequired[str | None]
+    """Reason why the run failed."""
+    filter: NotRequired[EvalFilter | None]
+    """Filter that selects the sessions; null if they were listed."""
+    finished_at: NotRequired[TimeText | None]
+    """Time when it ended; null until then."""
+    name: NotRequired[str | None]
+    """Name of the eval run."""
+    schedule_id: NotRequired[str | None]
+    """Schedule that started it; null if a client did."""
+    started_at: NotRequired[TimeText | None]
+    """Time when it started; null while it waits."""
+
+
+class EvalRunRequest(TypedDict):
+    """An eval run to start."""
+
+    filter: NotRequired[EvalFilterRequest | None]
+    """Filter that selects the sessions to evaluate. `{}` selects all."""
+    metrics: NotRequired[list[MetricName] | None]
+    """Metrics to compute; all if absent."""
+    name: NotRequired[str | None]
+    """Name of the run, for people."""
+    sampling_rate: NotRequired[float | None]
+    """Share of the sessions to evaluate, more than 0; all if absent."""
+    session_ids: NotRequired[list[SessionName] | None]
+    """Sessions to evaluate, each once. Either this or `filter`."""
+    signal_weights: NotRequired[SignalWeights | None]
+    """Weights of the signals that differ from their defaults."""
+    thresholds: NotRequired[MetricThresholds | None]
+    """Scores from which a metric passes; 0.5 if absent."""
+
+
+class EvalRunsReply(TypedDict):
+    """A page of eval runs."""
+
+    data: list[EvalRun]
+    """Eval runs, the last created first."""
+    next_cursor: NotRequired[str | None]
+    """Cursor of the next page; null on the last page."""
+
+
+class EvalScore(TypedDict):
+    """The result of one session of an eval run."""
+
+    session_id: SessionName
+    """Id of the session."""
+    status: str
+    """`pending`, `scored` or `failed`."""
+    agent_id: NotRequired[AgentName | None]
+    """Id of the agent; null if the session is unknown."""
+    error: NotRequired[str | None]
+    """Reason why the session could not be evaluated."""
+    metrics: NotRequired[EvalScores | None]
+    """Metrics that were chosen, by name, with their metadata, as `GET
+    /v1/sessions/{session_id}/metrics` returns them; null if there are none.
+    """
+
+
+class EvalScores(TypedDict):
+    """The results of one session: the chosen metrics."""
+
+    agent_consistency: NotRequired[SessionMetric | None]
+    """Consistency, if it was chosen."""
+    agent_reliability: NotRequired[SessionMetric | None]
+    """Reliability, if it was chosen."""
+
+
+class EvalScoresReply(TypedDict):
+    """A page of results."""
+
+    data: list[EvalScore]
+    """Results, sorted by session."""
+    next_cursor: NotRequired[str | None]
+    """Cursor of the next page; null on the last page."""
+
+
+class EvalSettings(TypedDict):
+    """What an eval run computes."""
+
+    metrics: list[MetricName]
+    """Metrics that are computed."""
+    sampling_rate: float
+    """Share of the sessions that are evaluated."""
+    signal_weights: SignalWeights
+    """Weights of the signals."""
+    thresholds: MetricThresholds
+    """Scores from which a metric passes; null is the default, 0.5."""
 
 
 class EvaluateReply(TypedDict):
@@ -626,6 +809,15 @@ class MetricSummary(TypedDict):
     """Version of the formula."""
 
 
+class MetricThresholds(TypedDict):
+    """The thresholds that a caller sets. Absent thresholds keep the default."""
+
+    agent_consistency: NotRequired[float | None]
+    """Threshold of consistency."""
+    agent_reliability: NotRequired[float | None]
+    """Threshold of reliability."""
+
+
 class MetricsSummary(TypedDict):
     """Both metrics, without the details of their computation."""
 
@@ -661,6 +853,15 @@ class Overview(TypedDict):
     """Gates that failed evaluations on the day, most failures first."""
     ranking: list[AgentRow]
     """Agents with the best scores, each with its last 30 days."""
+
+
+class PauseReply(TypedDict):
+    """Whether a schedule is paused."""
+
+    schedule_id: str
+    """Id of the schedule."""
+    paused: bool
+    """Whether it is paused."""
 
 
 class Performance(TypedDict):
@@ -708,9 +909,11 @@ class PerformanceCoverage(TypedDict):
     partial: list[str]
     """Present kinds that only some of the calls have."""
     signal: TelemetrySignal
-    """OTLP signal that was scored."""
+    """Source that was scored."""
     cost_source: CostSource
     """Source of the costs."""
+    duration: NotRequired[DurationKind | None]
+    """How the duration was measured, if not from the first to the last event."""
 
 
 class PerformanceDimensions(TypedDict):
@@ -819,15 +1022,25 @@ class RankedReply(TypedDict):
     run_id: RunName
     """Id of its best run."""
     tier: Tier
-    """Name of the score's range."""
+    """Name of that score's range."""
+    defaulted: list[str]
+    """Axes of the ranked score that could not be computed and count as 50."""
     axes: NotRequired[RunAxes | None]
-    """Parts of the score."""
+    """Parts of that score."""
     branch: NotRequired[str | None]
     """Branch with the work of the run."""
     pull_request: NotRequired[str | None]
     """Pull request with the work of the run."""
+    ranked_axes: NotRequired[RunAxes | None]
+    """Parts of the ranked score."""
+    ranked_score: NotRequired[int | None]
+    """Score against the baseline of the competition, from 0 to 100, by which the agents are ranked."""
     score: NotRequired[int | None]
-    """Score from 0 to 100; null after an internal error."""
+    """Score that the run got when it was accepted, from 0 to 100; null after an internal error."""
+    tie_decided_by: NotRequired[TieBreak | None]
+    """What decided between this run and a neighbor with the same ranked score; null without such a
+    neighbor.
+    """
     wall_ms: NotRequired[int | None]
     """Wall time of the run, in milliseconds."""
 
@@ -981,6 +1194,17 @@ class RunBaseline(TypedDict):
     """Median wall time of the compared runs, in milliseconds; null without such runs."""
 
 
+class RunCoverage(TypedDict):
+    """The evidence that a scorecard used."""
+
+    present: list[str]
+    """Kinds of evidence that the run has."""
+    missing: list[str]
+    """Kinds of evidence that are missing."""
+    outcome_is_unsupported: bool
+    """Whether only the run itself supports its outcome: it has no stages and names no spec."""
+
+
 class RunReply(TypedDict):
     """A run with everything known about it."""
 
@@ -1000,6 +1224,8 @@ class RunReply(TypedDict):
     """Parts of the request that do not count: invalid values, which count as absent, and unknown
     fields.
     """
+    coverage: RunCoverage
+    """Evidence behind the score, and what is missing."""
     scored_at: TimeText
     """Time when the run was scored."""
     outcome: RunOutcome
@@ -1091,6 +1317,92 @@ class RunsReply(TypedDict):
     """Cursor of the next page; null on the last page."""
 
 
+class Schedule(TypedDict):
+    """When eval runs start by themselves."""
+
+    metrics: list[MetricName]
+    """Metrics that are computed."""
+    sampling_rate: float
+    """Share of the sessions that are evaluated."""
+    signal_weights: SignalWeights
+    """Weights of the signals."""
+    thresholds: MetricThresholds
+    """Scores from which a metric passes; null is the default, 0.5."""
+    schedule_id: str
+    """Id of the schedule."""
+    name: str
+    """Name of the schedule and of its runs."""
+    cadence: str
+    """When it fires, in UTC: `every_6h`, `daily`, `weekly`, or `cron:` and five fields."""
+    filter: EvalFilter
+    """Filter that selects the sessions of its runs."""
+    only_if_changed: bool
+    """Whether a tick starts no run if no evidence was accepted since the last run."""
+    paused: bool
+    """Whether it is paused."""
+    created_at: TimeText
+    """Time when it was created."""
+    last_eval_run_id: NotRequired[str | None]
+    """The last run that it started."""
+    next_tick_at: NotRequired[TimeText | None]
+    """Time of the next tick; null while it is paused."""
+
+
+class SchedulePatch(TypedDict):
+    """Changes of a schedule. Absent fields stay as they are."""
+
+    cadence: NotRequired[str | None]
+    """When it fires, in UTC. Ticks of the new cadence count from now."""
+    filter: NotRequired[EvalFilterRequest | None]
+    """Filter that selects the sessions to evaluate. Replaces the whole filter."""
+    metrics: NotRequired[list[MetricName] | None]
+    """Metrics to compute."""
+    name: NotRequired[str | None]
+    """Name of the schedule and of its later runs."""
+    only_if_changed: NotRequired[bool | None]
+    """Start no run if no evidence of the selected sessions was accepted since the last run."""
+    sampling_rate: NotRequired[float | None]
+    """Share of the sessions to evaluate, more than 0."""
+    signal_weights: NotRequired[SignalWeights | None]
+    """Weights of the signals. Replaces all weights; absent ones have their defaults."""
+    thresholds: NotRequired[MetricThresholds | None]
+    """Scores from which a metric passes. Replaces all thresholds."""
+
+
+class ScheduleRequest(TypedDict):
+    """A schedule to create."""
+
+    name: str
+    """Name of the schedule and of its runs."""
+    cadence: str
+    """When it fires, in UTC: `every_6h`, `daily`, `weekly` (Mondays), or `cron:` and five fields,
+    such as `cron:30 2 * * MON-FRI`.
+    """
+    filter: NotRequired[EvalFilterRequest | None]
+    """Filter that selects the sessions to evaluate; all if absent."""
+    metrics: NotRequired[list[MetricName] | None]
+    """Metrics to compute; all if absent."""
+    only_if_changed: NotRequired[bool | None]
+    """Start no run if no evidence of the selected sessions was accepted since the last run; `true`
+    if absent.
+    """
+    sampling_rate: NotRequired[float | None]
+    """Share of the sessions to evaluate, more than 0; all if absent."""
+    signal_weights: NotRequired[SignalWeights | None]
+    """Weights of the signals that differ from their defaults."""
+    thresholds: NotRequired[MetricThresholds | None]
+    """Scores from which a metric passes; 0.5 if absent."""
+
+
+class SchedulesReply(TypedDict):
+    """A page of schedules."""
+
+    data: list[Schedule]
+    """Schedules, the last created first."""
+    next_cursor: NotRequired[str | None]
+    """Cursor of the next page; null on the last page."""
+
+
 class ScoreChange(TypedDict):
     """The change of an agent's score on a day, with its cause."""
 
@@ -1131,6 +1443,8 @@ class ScoreReply(TypedDict):
     """Parts of the request that do not count: invalid values, which count as absent, and unknown
     fields.
     """
+    coverage: RunCoverage
+    """Evidence behind the score, and what is missing."""
     scored_at: TimeText
     """Time when the run was scored."""
     axes: NotRequired[RunAxes | None]
@@ -1339,6 +1653,19 @@ class SettingsRequest(TypedDict):
     latency_source: NotRequired[LatencySource | None]
 
 
+class SignalWeights(TypedDict):
+    """The weights of the signals. In a request, absent weights keep their defaults."""
+
+    coherence: NotRequired[float]
+    """Weight of coherence."""
+    confidence: NotRequired[float]
+    """Weight of confidence."""
+    loop_detection: NotRequired[float]
+    """Weight of loop detection."""
+    tool_correctness: NotRequired[float]
+    """Weight of tool correctness."""
+
+
 class SignalsReply(TypedDict):
     """The result of sending signals."""
 
@@ -1407,6 +1734,13 @@ class TraceSignals(TypedDict):
     """How free of loops the trace was."""
     tool_correctness: NotRequired[float | None]
     """How correctly the agent chose and used tools."""
+
+
+class TriggerReply(TypedDict):
+    """The run that a client asked for."""
+
+    eval_run_id: str
+    """Id of the eval run."""
 
 
 class Client(Http):
@@ -1546,9 +1880,9 @@ class Client(Http):
     ) -> EraseReply:
         """Erase an agent.
 
-        The agent is no longer visible from now on. Its evidence, runs, events, scores and saved
-        replies are deleted within a minute. A tombstone remains: a time, a count, and the SHA-256
-        of the id. Needs a secret key.
+        The agent is no longer visible from now on. Its evidence, runs, events, scores and request
+        keys are deleted within a minute. A tombstone remains: a time, a count, and the SHA-256 of
+        the id. Needs a secret key.
 
         :param agent_id: The agent, percent-encoded
         :param confirm: The `agent_id` again, as a confirmation
@@ -1623,6 +1957,186 @@ class Client(Http):
             timeout,
         )
         return reply
+
+    def list_eval_runs(
+        self,
+        *,
+        limit: int | None = None,
+        cursor: str | None = None,
+        status: EvalStatus | None = None,
+        schedule_id: str | None = None,
+        timeout: float | None = None,
+    ) -> EvalRunsReply:
+        """List eval runs.
+
+        Returns the last created run first.
+
+        :param limit: Maximum number of rows
+        :param cursor: `next_cursor` of the previous page
+        :param status: Only runs in this state
+        :param schedule_id: Only runs of this schedule
+        """
+        reply: EvalRunsReply = self._send(
+            Request("GET", "/v1/eval-runs", query={"limit": limit, "cursor": cursor, "status": status, "schedule_id": schedule_id}),
+            timeout,
+        )
+        return reply
+
+    def iter_eval_runs(
+        self,
+        *,
+        page_size: int | None = None,
+        status: EvalStatus | None = None,
+        schedule_id: str | None = None,
+        timeout: float | None = None,
+    ) -> Iterator[EvalRun]:
+        """List eval runs. Page after page is read as they are used.
+
+        Returns the last created run first.
+
+        :param page_size: How many are read at a time; all are given
+        :param status: Only runs in this state
+        :param schedule_id: Only runs of this schedule
+        """
+        return self._pages(
+            Request("GET", "/v1/eval-runs", query={"limit": page_size, "status": status, "schedule_id": schedule_id}),
+            "data",
+            timeout,
+        )
+
+    def create_eval_run(
+        self,
+        *,
+        filter: EvalFilterRequest | None = None,
+        metrics: list[MetricName] | None = None,
+        name: str | None = None,
+        sampling_rate: float | None = None,
+        session_ids: list[SessionName] | None = None,
+        signal_weights: SignalWeights | None = None,
+        thresholds: MetricThresholds | None = None,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> EvalRun:
+        """Start an eval run.
+
+        Computes session metrics for a list of sessions, or for all sessions that a filter selects.
+        The run continues in the background, also after a restart of the server. A session that
+        cannot be evaluated is counted as failed and does not stop the run. Needs a secret key.
+
+        :param filter: Filter that selects the sessions to evaluate. `{}` selects all.
+        :param metrics: Metrics to compute; all if absent.
+        :param name: Name of the run, for people.
+        :param sampling_rate: Share of the sessions to evaluate, more than 0; all if absent.
+        :param session_ids: Sessions to evaluate, each once. Either this or `filter`.
+        :param signal_weights: Weights of the signals that differ from their defaults.
+        :param thresholds: Scores from which a metric passes; 0.5 if absent.
+        """
+        reply: EvalRun = self._send(
+            Request("POST", "/v1/eval-runs", body={}, optional={"filter": filter, "metrics": metrics, "name": name, "sampling_rate": sampling_rate, "session_ids": session_ids, "signal_weights": signal_weights, "thresholds": thresholds}, idempotency_key=idempotency_key),
+            timeout,
+        )
+        return reply
+
+    def get_eval_run(
+        self,
+        eval_run_id: str,
+        *,
+        timeout: float | None = None,
+    ) -> EvalRun:
+        """Read an eval run.
+
+        :param eval_run_id: The eval run
+        """
+        reply: EvalRun = self._send(
+            Request("GET", path("/v1/eval-runs/{eval_run_id}", eval_run_id)),
+            timeout,
+        )
+        return reply
+
+    def cancel_eval_run(
+        self,
+        eval_run_id: str,
+        *,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> EvalChangeReply:
+        """Cancel an eval run.
+
+        The results so far stay. Needs a secret key.
+
+        :param eval_run_id: The eval run
+        """
+        reply: EvalChangeReply = self._send(
+            Request("POST", path("/v1/eval-runs/{eval_run_id}/cancel", eval_run_id), idempotency_key=idempotency_key),
+            timeout,
+        )
+        return reply
+
+    def retry_eval_run(
+        self,
+        eval_run_id: str,
+        *,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> EvalChangeReply:
+        """Retry the failed sessions of an eval run.
+
+        Evaluates them again; a run that failed as a whole goes on. Results that exist stay. Needs a
+        secret key.
+
+        :param eval_run_id: The eval run
+        """
+        reply: EvalChangeReply = self._send(
+            Request("POST", path("/v1/eval-runs/{eval_run_id}/retry", eval_run_id), idempotency_key=idempotency_key),
+            timeout,
+        )
+        return reply
+
+    def list_eval_scores(
+        self,
+        eval_run_id: str,
+        *,
+        limit: int | None = None,
+        cursor: str | None = None,
+        status: str | None = None,
+        timeout: float | None = None,
+    ) -> EvalScoresReply:
+        """Read the results of an eval run.
+
+        Returns one result per session, sorted by session, with the metadata of each metric.
+
+        :param eval_run_id: The eval run
+        :param limit: Maximum number of rows
+        :param cursor: `next_cursor` of the previous page
+        :param status: Only results in this state
+        """
+        reply: EvalScoresReply = self._send(
+            Request("GET", path("/v1/eval-runs/{eval_run_id}/scores", eval_run_id), query={"limit": limit, "cursor": cursor, "status": status}),
+            timeout,
+        )
+        return reply
+
+    def iter_eval_scores(
+        self,
+        eval_run_id: str,
+        *,
+        page_size: int | None = None,
+        status: str | None = None,
+        timeout: float | None = None,
+    ) -> Iterator[EvalScore]:
+        """Read the results of an eval run. Page after page is read as they are used.
+
+        Returns one result per session, sorted by session, with the metadata of each metric.
+
+        :param eval_run_id: The eval run
+        :param page_size: How many are read at a time; all are given
+        :param status: Only results in this state
+        """
+        return self._pages(
+            Request("GET", path("/v1/eval-runs/{eval_run_id}/scores", eval_run_id), query={"limit": page_size, "status": status}),
+            "data",
+            timeout,
+        )
 
     def evaluate(
         self,
@@ -2142,6 +2656,250 @@ class Client(Http):
         )
         return reply
 
+    def list_schedules(
+        self,
+        *,
+        limit: int | None = None,
+        cursor: str | None = None,
+        timeout: float | None = None,
+    ) -> SchedulesReply:
+        """List schedules.
+
+        Returns the last created schedule first.
+
+        :param limit: Maximum number of rows
+        :param cursor: `next_cursor` of the previous page
+        """
+        reply: SchedulesReply = self._send(
+            Request("GET", "/v1/schedules", query={"limit": limit, "cursor": cursor}),
+            timeout,
+        )
+        return reply
+
+    def iter_schedules(
+        self,
+        *,
+        page_size: int | None = None,
+        timeout: float | None = None,
+    ) -> Iterator[Schedule]:
+        """List schedules. Page after page is read as they are used.
+
+        Returns the last created schedule first.
+
+        :param page_size: How many are read at a time; all are given
+        """
+        return self._pages(
+            Request("GET", "/v1/schedules", query={"limit": page_size}),
+            "data",
+            timeout,
+        )
+
+    def create_schedule(
+        self,
+        *,
+        name: str,
+        cadence: str,
+        filter: EvalFilterRequest | None = None,
+        metrics: list[MetricName] | None = None,
+        only_if_changed: bool | None = None,
+        sampling_rate: float | None = None,
+        signal_weights: SignalWeights | None = None,
+        thresholds: MetricThresholds | None = None,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> Schedule:
+        """Create a schedule.
+
+        Its first run starts at the first tick after now. Ticks that are missed while the server is
+        down start one run when it is back. Needs a secret key.
+
+        :param name: Name of the schedule and of its runs.
+        :param cadence: When it fires, in UTC: `every_6h`, `daily`, `weekly` (Mondays), or `cron:`
+        and five fields, such as `cron:30 2 * * MON-FRI`.
+        :param filter: Filter that selects the sessions to evaluate; all if absent.
+        :param metrics: Metrics to compute; all if absent.
+        :param only_if_changed: Start no run if no evidence of the selected sessions was accepted
+        since the last run; `true` if absent.
+        :param sampling_rate: Share of the sessions to evaluate, more than 0; all if absent.
+        :param signal_weights: Weights of the signals that differ from their defaults.
+        :param thresholds: Scores from which a metric passes; 0.5 if absent.
+        """
+        reply: Schedule = self._send(
+            Request("POST", "/v1/schedules", body={"name": name, "cadence": cadence}, optional={"filter": filter, "metrics": metrics, "only_if_changed": only_if_changed, "sampling_rate": sampling_rate, "signal_weights": signal_weights, "thresholds": thresholds}, idempotency_key=idempotency_key),
+            timeout,
+        )
+        return reply
+
+    def delete_schedule(
+        self,
+        schedule_id: str,
+        *,
+        timeout: float | None = None,
+    ) -> None:
+        """Delete a schedule.
+
+        Its runs stay. Needs a secret key.
+
+        :param schedule_id: The schedule
+        """
+        self._send(Request("DELETE", path("/v1/schedules/{schedule_id}", schedule_id)), timeout)
+
+    def get_schedule(
+        self,
+        schedule_id: str,
+        *,
+        timeout: float | None = None,
+    ) -> Schedule:
+        """Read a schedule.
+
+        :param schedule_id: The schedule
+        """
+        reply: Schedule = self._send(
+            Request("GET", path("/v1/schedules/{schedule_id}", schedule_id)),
+            timeout,
+        )
+        return reply
+
+    def update_schedule(
+        self,
+        schedule_id: str,
+        *,
+        cadence: str | None = None,
+        filter: EvalFilterRequest | None = None,
+        metrics: list[MetricName] | None = None,
+        name: str | None = None,
+        only_if_changed: bool | None = None,
+        sampling_rate: float | None = None,
+        signal_weights: SignalWeights | None = None,
+        thresholds: MetricThresholds | None = None,
+        timeout: float | None = None,
+    ) -> Schedule:
+        """Change a schedule.
+
+        Needs a secret key.
+
+        :param schedule_id: The schedule
+        :param cadence: When it fires, in UTC. Ticks of the new cadence count from now.
+        :param filter: Filter that selects the sessions to evaluate. Replaces the whole filter.
+        :param metrics: Metrics to compute.
+        :param name: Name of the schedule and of its later runs.
+        :param only_if_changed: Start no run if no evidence of the selected sessions was accepted
+        since the last run.
+        :param sampling_rate: Share of the sessions to evaluate, more than 0.
+        :param signal_weights: Weights of the signals. Replaces all weights; absent ones have their
+        defaults.
+        :param thresholds: Scores from which a metric passes. Replaces all thresholds.
+        """
+        reply: Schedule = self._send(
+            Request("PATCH", path("/v1/schedules/{schedule_id}", schedule_id), body={}, optional={"cadence": cadence, "filter": filter, "metrics": metrics, "name": name, "only_if_changed": only_if_changed, "sampling_rate": sampling_rate, "signal_weights": signal_weights, "thresholds": thresholds}),
+            timeout,
+        )
+        return reply
+
+    def pause_schedule(
+        self,
+        schedule_id: str,
+        *,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> PauseReply:
+        """Pause a schedule.
+
+        It starts no run until it is resumed. Needs a secret key.
+
+        :param schedule_id: The schedule
+        """
+        reply: PauseReply = self._send(
+            Request("POST", path("/v1/schedules/{schedule_id}/pause", schedule_id), idempotency_key=idempotency_key),
+            timeout,
+        )
+        return reply
+
+    def resume_schedule(
+        self,
+        schedule_id: str,
+        *,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> PauseReply:
+        """Resume a schedule.
+
+        Ticks that passed during the pause start no run. Needs a secret key.
+
+        :param schedule_id: The schedule
+        """
+        reply: PauseReply = self._send(
+            Request("POST", path("/v1/schedules/{schedule_id}/resume", schedule_id), idempotency_key=idempotency_key),
+            timeout,
+        )
+        return reply
+
+    def list_schedule_runs(
+        self,
+        schedule_id: str,
+        *,
+        limit: int | None = None,
+        cursor: str | None = None,
+        status: EvalStatus | None = None,
+        timeout: float | None = None,
+    ) -> EvalRunsReply:
+        """List the runs of a schedule.
+
+        Returns the last created run first.
+
+        :param schedule_id: The schedule
+        :param limit: Maximum number of rows
+        :param cursor: `next_cursor` of the previous page
+        :param status: Only runs in this state
+        """
+        reply: EvalRunsReply = self._send(
+            Request("GET", path("/v1/schedules/{schedule_id}/runs", schedule_id), query={"limit": limit, "cursor": cursor, "status": status}),
+            timeout,
+        )
+        return reply
+
+    def iter_schedule_runs(
+        self,
+        schedule_id: str,
+        *,
+        page_size: int | None = None,
+        status: EvalStatus | None = None,
+        timeout: float | None = None,
+    ) -> Iterator[EvalRun]:
+        """List the runs of a schedule. Page after page is read as they are used.
+
+        Returns the last created run first.
+
+        :param schedule_id: The schedule
+        :param page_size: How many are read at a time; all are given
+        :param status: Only runs in this state
+        """
+        return self._pages(
+            Request("GET", path("/v1/schedules/{schedule_id}/runs", schedule_id), query={"limit": page_size, "status": status}),
+            "data",
+            timeout,
+        )
+
+    def trigger_schedule(
+        self,
+        schedule_id: str,
+        *,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> TriggerReply:
+        """Start a run of a schedule now.
+
+        Starts a run also if nothing has changed, and if the schedule is paused. The next tick
+        stays. Needs a secret key.
+
+        :param schedule_id: The schedule
+        """
+        reply: TriggerReply = self._send(
+            Request("POST", path("/v1/schedules/{schedule_id}/trigger", schedule_id), idempotency_key=idempotency_key),
+            timeout,
+        )
+        return reply
+
     def list_sessions(
         self,
         *,
@@ -2362,8 +3120,9 @@ class Client(Http):
     ) -> CompetitionReply:
         """Compare the agents of a spec.
 
-        Returns every agent with its best run, best first: by score, then completion, error rate,
-        wall time and end of the run.
+        Returns every agent with its best run, best first: by `ranked_score`, then completion, error
+        rate, wall time and end of the run. `ranked_score` compares every attempt with one baseline;
+        `score` is what the run got when it was accepted.
 
         :param spec_id: The spec, percent-encoded
         """
@@ -2530,9 +3289,9 @@ class AsyncClient(AsyncHttp):
     ) -> EraseReply:
         """Erase an agent.
 
-        The agent is no longer visible from now on. Its evidence, runs, events, scores and saved
-        replies are deleted within a minute. A tombstone remains: a time, a count, and the SHA-256
-        of the id. Needs a secret key.
+        The agent is no longer visible from now on. Its evidence, runs, events, scores and request
+        keys are deleted within a minute. A tombstone remains: a time, a count, and the SHA-256 of
+        the id. Needs a secret key.
 
         :param agent_id: The agent, percent-encoded
         :param confirm: The `agent_id` again, as a confirmation
@@ -2607,6 +3366,186 @@ class AsyncClient(AsyncHttp):
             timeout,
         )
         return reply
+
+    async def list_eval_runs(
+        self,
+        *,
+        limit: int | None = None,
+        cursor: str | None = None,
+        status: EvalStatus | None = None,
+        schedule_id: str | None = None,
+        timeout: float | None = None,
+    ) -> EvalRunsReply:
+        """List eval runs.
+
+        Returns the last created run first.
+
+        :param limit: Maximum number of rows
+        :param cursor: `next_cursor` of the previous page
+        :param status: Only runs in this state
+        :param schedule_id: Only runs of this schedule
+        """
+        reply: EvalRunsReply = await self._send(
+            Request("GET", "/v1/eval-runs", query={"limit": limit, "cursor": cursor, "status": status, "schedule_id": schedule_id}),
+            timeout,
+        )
+        return reply
+
+    def iter_eval_runs(
+        self,
+        *,
+        page_size: int | None = None,
+        status: EvalStatus | None = None,
+        schedule_id: str | None = None,
+        timeout: float | None = None,
+    ) -> AsyncIterator[EvalRun]:
+        """List eval runs. Page after page is read as they are used.
+
+        Returns the last created run first.
+
+        :param page_size: How many are read at a time; all are given
+        :param status: Only runs in this state
+        :param schedule_id: Only runs of this schedule
+        """
+        return self._pages(
+            Request("GET", "/v1/eval-runs", query={"limit": page_size, "status": status, "schedule_id": schedule_id}),
+            "data",
+            timeout,
+        )
+
+    async def create_eval_run(
+        self,
+        *,
+        filter: EvalFilterRequest | None = None,
+        metrics: list[MetricName] | None = None,
+        name: str | None = None,
+        sampling_rate: float | None = None,
+        session_ids: list[SessionName] | None = None,
+        signal_weights: SignalWeights | None = None,
+        thresholds: MetricThresholds | None = None,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> EvalRun:
+        """Start an eval run.
+
+        Computes session metrics for a list of sessions, or for all sessions that a filter selects.
+        The run continues in the background, also after a restart of the server. A session that
+        cannot be evaluated is counted as failed and does not stop the run. Needs a secret key.
+
+        :param filter: Filter that selects the sessions to evaluate. `{}` selects all.
+        :param metrics: Metrics to compute; all if absent.
+        :param name: Name of the run, for people.
+        :param sampling_rate: Share of the sessions to evaluate, more than 0; all if absent.
+        :param session_ids: Sessions to evaluate, each once. Either this or `filter`.
+        :param signal_weights: Weights of the signals that differ from their defaults.
+        :param thresholds: Scores from which a metric passes; 0.5 if absent.
+        """
+        reply: EvalRun = await self._send(
+            Request("POST", "/v1/eval-runs", body={}, optional={"filter": filter, "metrics": metrics, "name": name, "sampling_rate": sampling_rate, "session_ids": session_ids, "signal_weights": signal_weights, "thresholds": thresholds}, idempotency_key=idempotency_key),
+            timeout,
+        )
+        return reply
+
+    async def get_eval_run(
+        self,
+        eval_run_id: str,
+        *,
+        timeout: float | None = None,
+    ) -> EvalRun:
+        """Read an eval run.
+
+        :param eval_run_id: The eval run
+        """
+        reply: EvalRun = await self._send(
+            Request("GET", path("/v1/eval-runs/{eval_run_id}", eval_run_id)),
+            timeout,
+        )
+        return reply
+
+    async def cancel_eval_run(
+        self,
+        eval_run_id: str,
+        *,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> EvalChangeReply:
+        """Cancel an eval run.
+
+        The results so far stay. Needs a secret key.
+
+        :param eval_run_id: The eval run
+        """
+        reply: EvalChangeReply = await self._send(
+            Request("POST", path("/v1/eval-runs/{eval_run_id}/cancel", eval_run_id), idempotency_key=idempotency_key),
+            timeout,
+        )
+        return reply
+
+    async def retry_eval_run(
+        self,
+        eval_run_id: str,
+        *,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> EvalChangeReply:
+        """Retry the failed sessions of an eval run.
+
+        Evaluates them again; a run that failed as a whole goes on. Results that exist stay. Needs a
+        secret key.
+
+        :param eval_run_id: The eval run
+        """
+        reply: EvalChangeReply = await self._send(
+            Request("POST", path("/v1/eval-runs/{eval_run_id}/retry", eval_run_id), idempotency_key=idempotency_key),
+            timeout,
+        )
+        return reply
+
+    async def list_eval_scores(
+        self,
+        eval_run_id: str,
+        *,
+        limit: int | None = None,
+        cursor: str | None = None,
+        status: str | None = None,
+        timeout: float | None = None,
+    ) -> EvalScoresReply:
+        """Read the results of an eval run.
+
+        Returns one result per session, sorted by session, with the metadata of each metric.
+
+        :param eval_run_id: The eval run
+        :param limit: Maximum number of rows
+        :param cursor: `next_cursor` of the previous page
+        :param status: Only results in this state
+        """
+        reply: EvalScoresReply = await self._send(
+            Request("GET", path("/v1/eval-runs/{eval_run_id}/scores", eval_run_id), query={"limit": limit, "cursor": cursor, "status": status}),
+            timeout,
+        )
+        return reply
+
+    def iter_eval_scores(
+        self,
+        eval_run_id: str,
+        *,
+        page_size: int | None = None,
+        status: str | None = None,
+        timeout: float | None = None,
+    ) -> AsyncIterator[EvalScore]:
+        """Read the results of an eval run. Page after page is read as they are used.
+
+        Returns one result per session, sorted by session, with the metadata of each metric.
+
+        :param eval_run_id: The eval run
+        :param page_size: How many are read at a time; all are given
+        :param status: Only results in this state
+        """
+        return self._pages(
+            Request("GET", path("/v1/eval-runs/{eval_run_id}/scores", eval_run_id), query={"limit": page_size, "status": status}),
+            "data",
+            timeout,
+        )
 
     async def evaluate(
         self,
@@ -3126,6 +4065,250 @@ class AsyncClient(AsyncHttp):
         )
         return reply
 
+    async def list_schedules(
+        self,
+        *,
+        limit: int | None = None,
+        cursor: str | None = None,
+        timeout: float | None = None,
+    ) -> SchedulesReply:
+        """List schedules.
+
+        Returns the last created schedule first.
+
+        :param limit: Maximum number of rows
+        :param cursor: `next_cursor` of the previous page
+        """
+        reply: SchedulesReply = await self._send(
+            Request("GET", "/v1/schedules", query={"limit": limit, "cursor": cursor}),
+            timeout,
+        )
+        return reply
+
+    def iter_schedules(
+        self,
+        *,
+        page_size: int | None = None,
+        timeout: float | None = None,
+    ) -> AsyncIterator[Schedule]:
+        """List schedules. Page after page is read as they are used.
+
+        Returns the last created schedule first.
+
+        :param page_size: How many are read at a time; all are given
+        """
+        return self._pages(
+            Request("GET", "/v1/schedules", query={"limit": page_size}),
+            "data",
+            timeout,
+        )
+
+    async def create_schedule(
+        self,
+        *,
+        name: str,
+        cadence: str,
+        filter: EvalFilterRequest | None = None,
+        metrics: list[MetricName] | None = None,
+        only_if_changed: bool | None = None,
+        sampling_rate: float | None = None,
+        signal_weights: SignalWeights | None = None,
+        thresholds: MetricThresholds | None = None,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> Schedule:
+        """Create a schedule.
+
+        Its first run starts at the first tick after now. Ticks that are missed while the server is
+        down start one run when it is back. Needs a secret key.
+
+        :param name: Name of the schedule and of its runs.
+        :param cadence: When it fires, in UTC: `every_6h`, `daily`, `weekly` (Mondays), or `cron:`
+        and five fields, such as `cron:30 2 * * MON-FRI`.
+        :param filter: Filter that selects the sessions to evaluate; all if absent.
+        :param metrics: Metrics to compute; all if absent.
+        :param only_if_changed: Start no run if no evidence of the selected sessions was accepted
+        since the last run; `true` if absent.
+        :param sampling_rate: Share of the sessions to evaluate, more than 0; all if absent.
+        :param signal_weights: Weights of the signals that differ from their defaults.
+        :param thresholds: Scores from which a metric passes; 0.5 if absent.
+        """
+        reply: Schedule = await self._send(
+            Request("POST", "/v1/schedules", body={"name": name, "cadence": cadence}, optional={"filter": filter, "metrics": metrics, "only_if_changed": only_if_changed, "sampling_rate": sampling_rate, "signal_weights": signal_weights, "thresholds": thresholds}, idempotency_key=idempotency_key),
+            timeout,
+        )
+        return reply
+
+    async def delete_schedule(
+        self,
+        schedule_id: str,
+        *,
+        timeout: float | None = None,
+    ) -> None:
+        """Delete a schedule.
+
+        Its runs stay. Needs a secret key.
+
+        :param schedule_id: The schedule
+        """
+        await self._send(Request("DELETE", path("/v1/schedules/{schedule_id}", schedule_id)), timeout)
+
+    async def get_schedule(
+        self,
+        schedule_id: str,
+        *,
+        timeout: float | None = None,
+    ) -> Schedule:
+        """Read a schedule.
+
+        :param schedule_id: The schedule
+        """
+        reply: Schedule = await self._send(
+            Request("GET", path("/v1/schedules/{schedule_id}", schedule_id)),
+            timeout,
+        )
+        return reply
+
+    async def update_schedule(
+        self,
+        schedule_id: str,
+        *,
+        cadence: str | None = None,
+        filter: EvalFilterRequest | None = None,
+        metrics: list[MetricName] | None = None,
+        name: str | None = None,
+        only_if_changed: bool | None = None,
+        sampling_rate: float | None = None,
+        signal_weights: SignalWeights | None = None,
+        thresholds: MetricThresholds | None = None,
+        timeout: float | None = None,
+    ) -> Schedule:
+        """Change a schedule.
+
+        Needs a secret key.
+
+        :param schedule_id: The schedule
+        :param cadence: When it fires, in UTC. Ticks of the new cadence count from now.
+        :param filter: Filter that selects the sessions to evaluate. Replaces the whole filter.
+        :param metrics: Metrics to compute.
+        :param name: Name of the schedule and of its later runs.
+        :param only_if_changed: Start no run if no evidence of the selected sessions was accepted
+        since the last run.
+        :param sampling_rate: Share of the sessions to evaluate, more than 0.
+        :param signal_weights: Weights of the signals. Replaces all weights; absent ones have their
+        defaults.
+        :param thresholds: Scores from which a metric passes. Replaces all thresholds.
+        """
+        reply: Schedule = await self._send(
+            Request("PATCH", path("/v1/schedules/{schedule_id}", schedule_id), body={}, optional={"cadence": cadence, "filter": filter, "metrics": metrics, "name": name, "only_if_changed": only_if_changed, "sampling_rate": sampling_rate, "signal_weights": signal_weights, "thresholds": thresholds}),
+            timeout,
+        )
+        return reply
+
+    async def pause_schedule(
+        self,
+        schedule_id: str,
+        *,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> PauseReply:
+        """Pause a schedule.
+
+        It starts no run until it is resumed. Needs a secret key.
+
+        :param schedule_id: The schedule
+        """
+        reply: PauseReply = await self._send(
+            Request("POST", path("/v1/schedules/{schedule_id}/pause", schedule_id), idempotency_key=idempotency_key),
+            timeout,
+        )
+        return reply
+
+    async def resume_schedule(
+        self,
+        schedule_id: str,
+        *,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> PauseReply:
+        """Resume a schedule.
+
+        Ticks that passed during the pause start no run. Needs a secret key.
+
+        :param schedule_id: The schedule
+        """
+        reply: PauseReply = await self._send(
+            Request("POST", path("/v1/schedules/{schedule_id}/resume", schedule_id), idempotency_key=idempotency_key),
+            timeout,
+        )
+        return reply
+
+    async def list_schedule_runs(
+        self,
+        schedule_id: str,
+        *,
+        limit: int | None = None,
+        cursor: str | None = None,
+        status: EvalStatus | None = None,
+        timeout: float | None = None,
+    ) -> EvalRunsReply:
+        """List the runs of a schedule.
+
+        Returns the last created run first.
+
+        :param schedule_id: The schedule
+        :param limit: Maximum number of rows
+        :param cursor: `next_cursor` of the previous page
+        :param status: Only runs in this state
+        """
+        reply: EvalRunsReply = await self._send(
+            Request("GET", path("/v1/schedules/{schedule_id}/runs", schedule_id), query={"limit": limit, "cursor": cursor, "status": status}),
+            timeout,
+        )
+        return reply
+
+    def iter_schedule_runs(
+        self,
+        schedule_id: str,
+        *,
+        page_size: int | None = None,
+        status: EvalStatus | None = None,
+        timeout: float | None = None,
+    ) -> AsyncIterator[EvalRun]:
+        """List the runs of a schedule. Page after page is read as they are used.
+
+        Returns the last created run first.
+
+        :param schedule_id: The schedule
+        :param page_size: How many are read at a time; all are given
+        :param status: Only runs in this state
+        """
+        return self._pages(
+            Request("GET", path("/v1/schedules/{schedule_id}/runs", schedule_id), query={"limit": page_size, "status": status}),
+            "data",
+            timeout,
+        )
+
+    async def trigger_schedule(
+        self,
+        schedule_id: str,
+        *,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> TriggerReply:
+        """Start a run of a schedule now.
+
+        Starts a run also if nothing has changed, and if the schedule is paused. The next tick
+        stays. Needs a secret key.
+
+        :param schedule_id: The schedule
+        """
+        reply: TriggerReply = await self._send(
+            Request("POST", path("/v1/schedules/{schedule_id}/trigger", schedule_id), idempotency_key=idempotency_key),
+            timeout,
+        )
+        return reply
+
     async def list_sessions(
         self,
         *,
@@ -3346,8 +4529,9 @@ class AsyncClient(AsyncHttp):
     ) -> CompetitionReply:
         """Compare the agents of a spec.
 
-        Returns every agent with its best run, best first: by score, then completion, error rate,
-        wall time and end of the run.
+        Returns every agent with its best run, best first: by `ranked_score`, then completion, error
+        rate, wall time and end of the run. `ranked_score` compares every attempt with one baseline;
+        `score` is what the run got when it was accepted.
 
         :param spec_id: The spec, percent-encoded
         """

@@ -23,7 +23,7 @@ use renown_core::ids::EvaluationId;
 use renown_core::time::{Day, Timestamp};
 use renown_core::units::Micros;
 use renown_store::sqlite::{FILE, system_clock};
-use renown_store::{Clock, NewEvaluation, NewEvaluationId, SessionStore};
+use renown_store::{Clock, NewEvaluation, NewEvaluationId, Upkeep};
 
 use super::options::Options;
 use super::sessions;

@@ -1,7 +1,7 @@
 //! Sessions of regulars, spread over the same days as their evaluations.
 
 use anyhow::Result;
-use renown_store::SessionStore;
+use renown_store::Evidence;
 use renown_telemetry::facts::Batch;
 use renown_telemetry::json;
 use renown_telemetry::prices::Prices;

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use renown_testing::Scratch;
 use serde::Deserialize;
@@ -12,6 +13,9 @@ use serde_json::{Value, json};
 use super::http::Request;
 use super::matching::{Variables, check, fill};
 use super::server::Server;
+
+/// How long a step may take that has to pass eventually.
+const EVENTUALLY_MAX: Duration = Duration::from_mins(1);
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -40,6 +44,9 @@ struct Step {
     name: String,
     #[serde(default = "once")]
     repeat: u64,
+    /// Whether to send the request again until the reply matches.
+    #[serde(default)]
+    eventually: bool,
     request: RequestWanted,
     expect: Expected,
 }
@@ -171,6 +178,23 @@ fn run_step(
     Ok(())
 }
 
+/// Runs a step; one that has to pass eventually, again and again.
+fn run_until(
+    server: &Server,
+    step: &Step,
+    keys: &BTreeMap<String, String>,
+    variables: &mut Variables,
+) -> Result<(), String> {
+    let started = Instant::now();
+    loop {
+        let passed = run_step(server, step, keys, variables);
+        if passed.is_ok() || !step.eventually || started.elapsed() > EVENTUALLY_MAX {
+            return passed;
+        }
+        std::thread::yield_now();
+    }
+}
+
 /// Runs one file. Returns the failures of its steps.
 fn run(path: &Path) -> Vec<String> {
     let name = path.file_name().unwrap().to_string_lossy();
@@ -192,7 +216,7 @@ fn run(path: &Path) -> Vec<String> {
     for step in &scenario.steps {
         for time in 0..step.repeat {
             variables.insert("time".to_owned(), time.into());
-            if let Err(error) = run_step(&server, step, &keys, &mut variables) {
+            if let Err(error) = run_until(&server, step, &keys, &mut variables) {
                 failures.push(format!("{name}: {}: {error}", step.name));
                 break;
             }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use renown_core::time::Timestamp;
 use renown_store::sqlite::Sqlite;
-use renown_store::{Clock, DEFAULT_ORG, Store};
+use renown_store::{Clock, DEFAULT_ORG, Evidence};
 use renown_testing::{Scratch, wait};
 use rusqlite::Connection;
 
@@ -47,7 +47,7 @@ fn a_healthy_store_and_a_missing_store() {
         ("ok", "config", "none, defaults"),
         ("ok", "gates", "filesystem, pii, content, secrets"),
         ("ok", "data", data.as_str()),
-        ("ok", "store", "schema version 6, "),
+        ("ok", "store", "schema version 8, "),
         ("ok", "store", "verified 5 evaluations of 1 agent"),
     ];
     found(&doctor(&data, &[]), 0, &well);

@@ -187,7 +187,7 @@ fn a_database_of_a_newer_release_is_not_changed() {
     ] {
         let message = run(&[args, &["--data", &data]].concat()).refused();
         assert!(
-            message.contains("schema version 99, this release knows up to 6: use a newer release"),
+            message.contains("schema version 99, this release knows up to 8: use a newer release"),
             "{message}"
         );
     }

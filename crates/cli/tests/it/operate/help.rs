@@ -2,7 +2,7 @@
 
 use super::run;
 
-const COMMANDS: [&[&str]; 33] = [
+const COMMANDS: [&[&str]; 40] = [
     &["judge"],
     &["gate"],
     &["proxy"],
@@ -14,6 +14,13 @@ const COMMANDS: [&[&str]; 33] = [
     &["sessions"],
     &["sessions", "list"],
     &["sessions", "records"],
+    &["eval"],
+    &["eval", "run"],
+    &["eval", "list"],
+    &["eval", "show"],
+    &["eval", "compare"],
+    &["eval", "cancel"],
+    &["eval", "retry"],
     &["runs"],
     &["runs", "submit"],
     &["runs", "show"],

@@ -17,7 +17,8 @@ use crate::routes::paths::{Segment, segment};
 
 /// Compare the agents of a spec
 ///
-/// Returns every agent with its best run, best first: by score, then completion, error rate, wall time and end of the run.
+/// Returns every agent with its best run, best first: by `ranked_score`, then completion, error rate, wall time and end of the run.
+/// `ranked_score` compares every attempt with one baseline; `score` is what the run got when it was accepted.
 #[utoipa::path(
     get,
     path = "/v1/specs/{spec_id}/competition",
@@ -32,6 +33,6 @@ pub(crate) async fn ranking(
     path: Segment,
 ) -> Result<Response, ApiError> {
     let spec_id: SpecId = segment(path, "spec_id")?;
-    let runs = api.store.competition(&caller.org, &spec_id).await?;
-    Ok(reply(StatusCode::OK, &Competition::of(&spec_id, &runs)))
+    let ranking = api.store.competition(&caller.org, &spec_id).await?;
+    Ok(reply(StatusCode::OK, &Competition::of(&spec_id, &ranking)))
 }

@@ -4,7 +4,7 @@ use std::sync::Mutex;
 
 use opentelemetry_proto::tonic::collector::logs::v1::ExportLogsServiceResponse;
 use prost::Message;
-use renown_store::StoreError;
+use renown_store::WriteError;
 use serde_json::{Value, json};
 use tokio::io::AsyncWriteExt;
 use tokio::net::TcpStream;
@@ -135,7 +135,9 @@ async fn unknown_routes_methods_and_encodings_are_refused() {
 async fn failures_of_the_store_have_a_retry_delay() {
     let server = start_with(Setup { ingest_per_minute: 3, ..Setup::default() }).await;
     let post = || Post::logs(&server, PROTOBUF, as_protobuf(&session()));
-    for (failure, code) in [(StoreError::Overloaded, 8), (StoreError::Closed, 14)] {
+    for (failure, code) in
+        [(WriteError::Overloaded, 8), (WriteError::Unavailable("the store has shut down".into()), 14)]
+    {
         server.store.fail(failure);
         let reply = post().send().await;
         assert_eq!((reply.status, reply.header("retry-after")), (503, Some("1")), "{reply:?}");
@@ -168,11 +170,11 @@ impl std::io::Write for LogWriter {
 async fn the_cause_of_a_5xx_is_logged_once_in_the_span_of_its_request() {
     tracing_subscriber::fmt().json().with_max_level(tracing::Level::WARN).with_writer(|| LogWriter).init();
     let server = start_with(Setup::default()).await;
-    server.store.fail(StoreError::Closed);
+    server.store.fail(WriteError::Unavailable("the store has shut down".into()));
     let reply = Post::logs(&server, JSON, as_json(&session())).send().await;
     assert_eq!(reply.refusal(), (503, "store_unavailable".to_owned()));
-    let cause = StoreError::Closed.to_string();
-    assert!(!reply.json()["error"].as_str().unwrap().contains(&cause), "{reply:?}");
+    let cause = "the store has shut down";
+    assert!(!reply.json()["error"].as_str().unwrap().contains(cause), "{reply:?}");
     let log = LOG.lock().unwrap().clone();
     let id = reply.header("x-request-id").unwrap();
     let lines: Vec<Value> = serde_json::Deserializer::from_slice(&log)

@@ -7,7 +7,7 @@ use hyper::http::uri::PathAndQuery;
 use opentelemetry_proto::tonic::collector::logs::v1::ExportLogsServiceResponse;
 use prost::Message;
 use renown_server::OtlpAuth;
-use renown_store::StoreError;
+use renown_store::WriteError;
 use tonic::client::Grpc;
 use tonic::codec::{Codec, CompressionEncoding, DecodeBuf, Decoder, EncodeBuf, Encoder};
 use tonic::metadata::MetadataMap;
@@ -149,8 +149,8 @@ async fn every_error_has_its_grpc_status() {
         assert_eq!(count(&server).await, 0, "{status:?}");
     }
     for (failure, code, retries) in [
-        (StoreError::Overloaded, Code::ResourceExhausted, true),
-        (StoreError::Closed, Code::Unavailable, true),
+        (WriteError::Overloaded, Code::ResourceExhausted, true),
+        (WriteError::Unavailable("the store has shut down".into()), Code::Unavailable, true),
     ] {
         server.store.fail(failure);
         let status = client().logs(good.clone()).await.unwrap_err();

@@ -161,7 +161,13 @@ async fn times_before_2000_and_after_2100_count_as_absent() {
 #[tokio::test]
 async fn calls_without_a_cost_are_priced() {
     let dollar = "1".parse().unwrap();
-    let price = Price { input: dollar, output: dollar, cache_read: dollar, cache_creation: dollar };
+    let price = Price {
+        input: dollar,
+        output: dollar,
+        cache_read: dollar,
+        cache_creation: dollar,
+        cache_creation_1h: dollar,
+    };
     let prices = Prices::new([("m".to_owned(), price)]);
     let server = start_with(Setup { prices, ..Setup::default() }).await;
     let mut logs = session();

@@ -36,7 +36,7 @@ struct Replay {
 
 impl Replay {
     fn count(&mut self, connection: &Connection, row: &Row<'_>) -> Result<(), StoreError> {
-        let (position, org, agent): (_, OrgKey, i64) = (Position(row.get(0)?), row.get(1)?, row.get(2)?);
+        let (position, org, agent): (_, OrgKey, i64) = (Position::of(row.get(0)?), row.get(1)?, row.get(2)?);
         let after = (row.get(7)?, row.get(8)?);
         let (score, eval_count) = match self.scores.entry(agent) {
             Entry::Occupied(mut known) => known.insert(after),
@@ -115,7 +115,7 @@ pub(in crate::sqlite) fn unsettled(
     org: OrgKey,
     only: Option<i64>,
 ) -> Result<HashMap<i64, Days>, StoreError> {
-    let (Position(first), Position(end)) = org.positions();
+    let (first, end) = org.numbers();
     let mut replay = Replay::default();
     // A single lower bound: with two, SQLite would seek to one and compare the other with every evaluation from
     // there.
@@ -179,7 +179,7 @@ fn delete_rebuildable(connection: &Connection, cuts: &Cuts) -> Result<(), StoreE
     )?;
     let mut insert = connection.prepare("INSERT INTO cuts VALUES (?1, ?2)")?;
     for (agent, position) in cuts {
-        insert.execute([*agent, position.0])?;
+        insert.execute([*agent, position.number()])?;
     }
     drop(insert);
     connection.execute_batch(

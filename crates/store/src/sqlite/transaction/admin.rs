@@ -3,11 +3,12 @@
 use renown_core::identity::identity_of;
 use renown_core::ids::{AgentId, OrgId, Slug};
 use rusqlite::{OptionalExtension, params};
-use sha2::{Digest, Sha256};
 
 use super::Transaction;
-use crate::admin::{LatencySource, OrgSettings, PublicationChange, Published};
+use crate::admin::{LatencySource, OrgSettings, Publication, PublicationChange, Published, Tombstone};
 use crate::error::StoreError;
+use crate::fold::erasure::{self, KnownAgent};
+use crate::fold::publications;
 use crate::sqlite::agent_cache::AgentKey;
 use crate::sqlite::orgs::OrgKey;
 use crate::sqlite::{admin, identities, rows};
@@ -45,22 +46,20 @@ impl Transaction<'_> {
         change: &PublicationChange,
     ) -> Result<Published, StoreError> {
         let org = self.orgs.get(org)?;
-        let Some(known) = admin::publication(self.connection, org, agent)? else {
-            return Ok(Published::NoAgent);
-        };
-        let changed = change.of(&known);
-        let slug = changed.slug.as_ref().map(Slug::as_str);
-        let mut taken = self
-            .connection
-            .prepare_cached("SELECT 1 FROM agents WHERE slug = ?1 AND NOT (org = ?2 AND name = ?3)")?;
-        if taken.exists(params![slug, org, agent.as_str()])? {
-            return Ok(Published::SlugTaken);
+        let known = admin::publication(self.connection, org, agent)?;
+        let published = publications::publish(known.as_ref(), change, |slug| {
+            let mut taken = self
+                .connection
+                .prepare_cached("SELECT 1 FROM agents WHERE slug = ?1 AND NOT (org = ?2 AND name = ?3)")?;
+            Ok(taken.exists(params![slug.as_str(), org, agent.as_str()])?)
+        })?;
+        if let Published::Changed(Publication { public, slug }) = &published {
+            let mut update = self
+                .connection
+                .prepare_cached("UPDATE agents SET public = ?3, slug = ?4 WHERE org = ?1 AND name = ?2")?;
+            update.execute(params![org, agent.as_str(), public, slug.as_ref().map(Slug::as_str)])?;
         }
-        let mut update = self
-            .connection
-            .prepare_cached("UPDATE agents SET public = ?3, slug = ?4 WHERE org = ?1 AND name = ?2")?;
-        update.execute(params![org, agent.as_str(), changed.public, slug])?;
-        Ok(Published::Changed(changed))
+        Ok(published)
     }
 
     /// Hides an agent from all reads, and adds a tombstone that names what [`Transaction::delete_some`] has to
@@ -70,12 +69,14 @@ impl Transaction<'_> {
         let key = (self.orgs.get(org)?, agent.clone());
         let agent = self.locate_agent(&key)?;
         let identity = identities::find(self.connection, key.0, identity)?;
-        let is_known = agent.is_some() || identity.is_some() || self.is_agent_named(key.0, &key.1)?;
-        if is_known {
-            self.with_secure_delete(|transaction| transaction.insert_tombstone(&key, agent, identity))?;
-            self.drop_cached_agent(key);
-        }
-        Ok(is_known)
+        let is_named = self.is_agent_named(key.0, &key.1)?;
+        let known = KnownAgent { agent: agent.is_some(), identity: identity.is_some(), is_named };
+        let Some(tombstone) = erasure::erase(&key.1, known, self.latest) else { return Ok(false) };
+        self.with_secure_delete(|transaction| {
+            transaction.insert_tombstone(&key, &tombstone, agent, identity)
+        })?;
+        self.drop_cached_agent(key);
+        Ok(true)
     }
 
     /// Deletes something and overwrites it with zeros.
@@ -109,18 +110,18 @@ impl Transaction<'_> {
     fn insert_tombstone(
         &mut self,
         key: &AgentKey,
+        tombstone: &Tombstone,
         agent: Option<(i64, Option<i64>)>,
         identity: Option<i64>,
     ) -> Result<(), StoreError> {
         let (number, last_position) = agent.unzip();
-        let digest: [u8; 32] = Sha256::digest(key.1.as_str()).into();
         let mut insert = self.connection.prepare_cached(
             "INSERT INTO tombstones (org, digest, asked_at, agent, last_seq, identity) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
         )?;
         insert.execute(params![
             key.0,
-            digest,
-            self.latest.millis(),
+            tombstone.digest,
+            tombstone.asked_at.millis(),
             number,
             last_position.flatten(),
             identity
@@ -145,7 +146,7 @@ impl Transaction<'_> {
         let next = self.next_position(org)?;
         let mut update =
             self.connection.prepare_cached("UPDATE orgs SET top = max(top, ?2) WHERE org = ?1")?;
-        update.execute(params![org, next.0 - 1])?;
+        update.execute(params![org, next.number() - 1])?;
         Ok(())
     }
 

@@ -1,12 +1,12 @@
 //! An agent in the cache of the writer.
 
-use renown_core::reputation::{Sample, Tally, WINDOW_SIZE, Window};
-use renown_core::time::Timestamp;
+use renown_core::reputation::Window;
 use rusqlite::Connection;
 
 use crate::days::UncountedEvaluation;
 use crate::error::StoreError;
-use crate::evidence::{NewEvaluation, Position, whole_millis};
+use crate::evidence::Position;
+use crate::fold::evaluations::{AgentSums, CountedEvaluation, needs_window};
 use crate::sqlite::agents::AgentState;
 use crate::sqlite::rows;
 
@@ -32,34 +32,29 @@ impl CachedAgent {
         coming: usize,
         connection: &Connection,
     ) -> Result<(), StoreError> {
-        if self.window.is_none() && self.state.tally.evaluations() + coming as u64 > WINDOW_SIZE as u64 {
+        if self.window.is_none() && needs_window(self.state.tally, coming) {
             self.window = Some(rows::window(connection, self.state.last_position)?);
         }
         Ok(())
     }
 
-    /// Adds an evaluation that was written to its window, its day and its sums. `tally` is the sums after it.
-    pub(super) fn add(
-        &mut self,
-        position: Position,
-        new: &NewEvaluation,
-        evaluation: Sample,
-        tally: Tally,
-        accepted_at: Timestamp,
-    ) {
+    /// Returns what its next evaluation depends on.
+    pub(super) fn sums(&self) -> AgentSums<'_> {
+        let AgentState { tally, last_position, .. } = self.state;
+        AgentSums::new(tally, last_position.map(Position::of), self.window.as_ref())
+    }
+
+    /// Adds an evaluation that was written.
+    pub(super) fn add(&mut self, counted: &CountedEvaluation<'_>) {
         if let Some(window) = &mut self.window {
-            window.push(evaluation);
+            window.push(counted.sample);
         }
-        self.uncounted.push(UncountedEvaluation {
-            position,
-            at: whole_millis(new.timestamp.unwrap_or(accepted_at)),
-            latency: evaluation.latency,
-            before: self.state.tally.standing(),
-            score: tally.standing().score,
-            tool: new.tool.clone(),
-            failed: (!new.passed).then(|| new.gates.clone()),
-        });
-        self.state =
-            AgentState { last_position: Some(position.0), last_seen: accepted_at, tally, ..self.state };
+        self.uncounted.push(counted.of_day());
+        self.state = AgentState {
+            last_position: Some(counted.position.number()),
+            last_seen: counted.accepted_at,
+            tally: counted.tally,
+            ..self.state
+        };
     }
 }

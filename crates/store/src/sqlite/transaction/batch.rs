@@ -15,6 +15,7 @@ use super::row::{self, Row};
 use super::{Transaction, is_duplicate_id};
 use crate::error::StoreError;
 use crate::evidence::{EvaluationOutcome, NewEvaluation, Position};
+use crate::fold::evaluations::Acceptance;
 use crate::request_keys::kept::Kept;
 use crate::request_keys::{Accepted, RequestKey};
 use crate::sqlite::orgs::OrgKey;
@@ -73,7 +74,7 @@ impl Transaction<'_> {
                 }
             }
         }
-        let last = self.next_position.get(&org).map(|next| Position(next - 1));
+        let last = self.next_position.get(&org).map(|next| Position::of(next - 1));
         self.keep(request_key, || Kept::evaluations(evaluations, &outcomes, last))?;
         Ok(Accepted::Fresh(outcomes))
     }
@@ -98,15 +99,15 @@ impl Transaction<'_> {
         };
         for row in &rows {
             self.mark_writer.count_evaluation();
-            let key = (org, row.new.agent.clone());
+            let key = (org, row.counted.new.agent.clone());
             let Some(agent) = self.agents.peek_mut(&key) else {
                 return Err(StoreError::Bug("an agent is not cached"));
             };
-            agent.add(Position(row.position), row.new, row.evaluation, row.tally, row.accepted_at);
-            outcomes.push(EvaluationOutcome::Counted { tally: row.tally });
+            agent.add(&row.counted);
+            outcomes.push(row.counted.outcome());
         }
         if let Some(last) = rows.last() {
-            self.next_position.insert(org, last.position + 1);
+            self.next_position.insert(org, last.counted.position.number() + 1);
         }
         Ok(true)
     }
@@ -117,8 +118,8 @@ impl Transaction<'_> {
         org: OrgKey,
         group: &'e [NewEvaluation],
     ) -> Result<Option<Vec<Row<'e>>>, StoreError> {
-        let (source, accepted_at) = (self.latency_source(org)?, self.latest);
-        let Position(first) = self.next_position(org)?;
+        let acceptance = Acceptance { at: self.latest, source: self.latency_source(org)? };
+        let first = self.next_position(org)?.number();
         let mut rows: Vec<Row<'e>> = Vec::with_capacity(group.len());
         for (new, position) in group.iter().zip(first..) {
             let key = (org, new.agent.clone());
@@ -129,21 +130,13 @@ impl Transaction<'_> {
                 self.touched.push(key);
             }
             let agent = cached.state.agent;
-            let (mut ahead, mut previous, mut before) = (0, cached.state.last_position, cached.state.tally);
-            for row in rows.iter().filter(|row| row.agent == agent) {
-                (ahead, previous, before) = (ahead + 1, Some(row.position), row.tally);
-            }
+            let unwritten = rows.iter().filter(|row| row.agent == agent);
             // Has an effect only for an agent that this batch has added: the others were loaded for the whole
             // batch.
-            cached.load_window_for(ahead + 1, self.connection)?;
-            let evaluation = new.sample(source);
-            let tally = match &cached.window {
-                Some(window) => Some(window.tally_ahead(before, ahead, evaluation)),
-                None => before.with(evaluation),
-            };
-            let tally = tally.ok_or_else(|| StoreError::Bug("a full window is not cached"))?;
-            let salt = self.salts.draw()?;
-            rows.push(Row { position, org, agent, previous, new, evaluation, tally, accepted_at, salt });
+            cached.load_window_for(unwritten.clone().count() + 1, self.connection)?;
+            let sums = unwritten.fold(cached.sums(), |sums, row| sums.after(&row.counted));
+            let counted = sums.count(new, Position::of(position), acceptance)?;
+            rows.push(Row { org, agent, counted, salt: self.salts.draw()? });
         }
         Ok(Some(rows))
     }

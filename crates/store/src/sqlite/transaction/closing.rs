@@ -1,23 +1,23 @@
 //! Closes sessions that are over, and writes the reputation events that they become.
 //!
-//! A session keeps its event until it is closed again. If a late record opens the session, the event is replaced
-//! when the session is closed again; if the record changes the session's agent, it is replaced at once. If a client
-//! sent an event with this id before the session existed, the event of the session replaces that one.
+//! [`crate::fold::sessions`] decides when a session is over, and which event it becomes.
 //!
 //! `check_at` is when an open session is checked. Records move the end of a session later but not `check_at`, so a
 //! session that is checked may not be over yet; then it gets a new `check_at`.
 
-use renown_core::identity::{Event, EventPart, identity_of};
-use renown_core::ids::{IdentityId, OrgId, SessionId};
+use renown_core::identity::EventPart;
+use renown_core::ids::{OrgId, SessionId};
 use renown_core::time::Timestamp;
 use rusqlite::{OptionalExtension, params};
 
 use super::Transaction;
-use super::identities::Changes;
 use super::session_cache::{CachedSession, SessionCache, SessionKey};
 use super::summaries::COST_OF_CLOSING_MAX;
 use crate::error::StoreError;
-use crate::sessions::{CLOSED_AT_ONCE, Closed, OPEN_MAX, over_at, session_event};
+use crate::evidence::Position;
+use crate::fold::identities::SumChanges;
+use crate::fold::sessions::{Check, SessionEvent, excess, over_at};
+use crate::sessions::{CLOSED_AT_ONCE, Closed};
 use crate::sqlite::orgs::OrgKey;
 use crate::sqlite::rows::damaged;
 use crate::sqlite::{identities, rows};
@@ -59,7 +59,7 @@ impl Transaction<'_> {
                 if self.closing_cost >= COST_OF_CLOSING_MAX {
                     break;
                 }
-                closed.extend(self.close_if_over(due, false)?);
+                closed.extend(self.check_session(due, false)?);
             }
             if !closed.is_empty() || due_sessions.is_empty() {
                 break;
@@ -80,8 +80,8 @@ impl Transaction<'_> {
         Ok(due_sessions.collect::<Result<_, _>>()?)
     }
 
-    /// Closes a session that is over, or any session if `is_forced`. Otherwise saves when to check it again.
-    fn close_if_over(&mut self, due: &DueSession, is_forced: bool) -> Result<Option<Closed>, StoreError> {
+    /// Checks an open session, and closes it or saves when to check it again.
+    fn check_session(&mut self, due: &DueSession, is_excess: bool) -> Result<Option<Closed>, StoreError> {
         let Some((org, key)) = due.parsed()? else {
             return self.set_check_at(due.number, None).map(|()| None);
         };
@@ -97,12 +97,12 @@ impl Transaction<'_> {
         let Some(mut cached) = cached else {
             return self.set_check_at(due.number, None).map(|()| None);
         };
-        let over_at = over_at(cached.last_event, cached.last_seen);
-        let closed = if is_forced || over_at <= self.latest {
-            Some(self.close(&org, &key, &mut cached)?)
-        } else {
-            self.set_check_at(cached.number, Some(over_at.millis()))?;
-            None
+        let closed = match cached.state.check(is_excess, self.latest) {
+            Check::Close => Some(self.close(&org, &key, &mut cached)?),
+            Check::Later(at) => {
+                self.set_check_at(cached.number, Some(at.millis()))?;
+                None
+            }
         };
         self.sessions.insert(key, cached);
         Ok(closed)
@@ -124,16 +124,15 @@ impl Transaction<'_> {
         key: &SessionKey,
         cached: &mut CachedSession,
     ) -> Result<Closed, StoreError> {
+        let closed = cached.state.close((org, &key.1), self.latest)?;
         self.set_check_at(cached.number, None)?;
-        (cached.is_open, cached.closed_at) = (false, Some(self.latest));
         let mut update =
             self.connection.prepare_cached("UPDATE sessions SET closed_at = ?2 WHERE session = ?1")?;
         update.execute(params![cached.number, self.latest.millis()])?;
         drop(update);
         self.summarize_at_end(&key.1, cached)?;
         self.write_session_event(org, cached)?;
-        let agent = cached.agent.clone().ok_or(StoreError::Bug("a closed session has no agent"))?;
-        Ok(Closed { org: org.clone(), session: key.1.clone(), agent })
+        Ok(closed)
     }
 
     /// Moves times back to `now`, after the clock was ahead for a while. Every stored time after `now` becomes
@@ -166,12 +165,15 @@ impl Transaction<'_> {
                 None => self.count_open()?,
             };
             self.open_sessions = Some(open);
-            let Some(excess) = open.checked_sub(OPEN_MAX).filter(|excess| *excess > 0) else { return Ok(()) };
+            let excess = excess(open);
+            if excess == 0 {
+                return Ok(());
+            }
             // A session may have received records after its `check_at` was set. Then it is not the one that has been idle
             // for longest, and only gets a new `check_at`.
             for due in self.due_sessions(i64::MAX, excess)? {
                 let is_check_exact = self.is_check_exact(&due)?;
-                let closed = self.close_if_over(&due, is_check_exact)?;
+                let closed = self.check_session(&due, is_check_exact)?;
                 self.closing_early.extend(closed);
             }
         }
@@ -200,30 +202,24 @@ impl Transaction<'_> {
         cached: &mut CachedSession,
     ) -> Result<(), StoreError> {
         let key = self.orgs.get(org)?;
-        let closed_at = cached.closed_at.unwrap_or(self.latest);
-        let Some(agent) = cached.agent.clone() else { return Ok(()) };
-        let event = cached.scored().and_then(|session| session_event(org, &agent, session, closed_at));
-        if let Some(before) = cached.event.take() {
-            self.delete_event(before)?;
+        let event = cached.state.reputation_event(org, cached.scored(), self.latest);
+        if let Some(before) = cached.state.event.take() {
+            self.delete_event(before.number())?;
         }
-        if let Some(event) = event {
-            cached.event = Some(self.insert_session_event(key, identity_of(org, &agent), &event)?);
-        }
+        cached.state.event = event.map(|event| self.insert_session_event(key, &event)).transpose()?;
         let mut update =
             self.connection.prepare_cached("UPDATE sessions SET event = ?2 WHERE session = ?1")?;
-        update.execute(params![cached.number, cached.event])?;
+        update.execute(params![cached.number, cached.state.event.map(Position::number)])?;
         Ok(())
     }
 
     fn insert_session_event(
         &mut self,
         key: OrgKey,
-        identity: IdentityId,
-        event: &Event,
-    ) -> Result<i64, StoreError> {
+        SessionEvent { identity, event }: &SessionEvent,
+    ) -> Result<Position, StoreError> {
         self.free_event_id(key, event.event_id)?;
-        // A client may have sent an event with this id before the session existed. The event of the session
-        // replaces it.
+        // An event that a client has sent.
         let mut select = self
             .connection
             .prepare_cached("SELECT event FROM reputation_events WHERE org = ?1 AND event_id = ?2")?;
@@ -231,16 +227,16 @@ impl Transaction<'_> {
             select.query_row(params![key, event.event_id.as_bytes()], |row| row.get(0)).optional()?;
         drop(select);
         sent.map(|sent| self.delete_event(sent)).transpose()?;
-        let known = identities::find(self.connection, key, identity)?;
-        let identity = known.map_or_else(|| self.insert_identity(key, identity), Ok)?;
+        let known = identities::find(self.connection, key, *identity)?;
+        let identity = known.map_or_else(|| self.insert_identity(key, *identity), Ok)?;
         if !self.insert_event(key, identity, event)? {
             return Err(StoreError::Damaged("the event of a session exists already".to_owned()));
         }
         let number = self.connection.last_insert_rowid();
-        let mut changes = Changes::default();
-        changes.add(identity, event.timestamp.nanos(), event.category, EventPart::of(event.score_delta));
+        let mut changes = SumChanges::default();
+        changes.add_event(identity, event);
         self.change_sums(&changes, 1)?;
-        Ok(number)
+        Ok(Position::of(number))
     }
 
     /// Deletes an event and subtracts it from the sums of its identity, unless the identity is erased: its sums are
@@ -252,7 +248,7 @@ impl Transaction<'_> {
         )?;
         let mut rows = delete.query([event])?;
         let Some(row) = rows.next()? else { return Ok(()) };
-        let mut changes = Changes::default();
+        let mut changes = SumChanges::default();
         if row.get(4)? {
             let part = EventPart::of(identities::delta(row, 3)?);
             changes.add(row.get(0)?, row.get(1)?, identities::category(row, 2)?, part);

@@ -5,14 +5,12 @@
 //! a little at a time, like everything that an erased agent leaves. By then only the hash of the name is known.
 
 use renown_core::ids::AgentId;
-use renown_telemetry::facts::UNKNOWN_AGENT_ID;
-use renown_telemetry::stored::{self, StoredRecord};
 use rusqlite::{OptionalExtension, params};
-use sha2::{Digest, Sha256};
 
 use super::Transaction;
 use super::erasure::PendingErasure;
 use crate::error::StoreError;
+use crate::fold::erasure::ErasedName;
 use crate::sqlite::orgs::OrgKey;
 use crate::sqlite::rows::damaged;
 
@@ -79,12 +77,10 @@ impl Transaction<'_> {
         });
         let Some(session) = session.optional()? else { return Ok(false) };
         drop(select);
-        let is_erased = |name: &str| <[u8; 32]>::from(Sha256::digest(name)) == erasure.digest;
-        // A session that will be deleted, or that belongs to a new agent of the same name, is done at once.
-        let is_done = session.agent.as_deref().is_none_or(is_erased)
-            || self.remove_name_from_records(&session, is_erased)?;
+        let is_done = erasure.name.stays_in_session_of(session.agent.as_deref())
+            || self.remove_name_from_records(&session, erasure.name)?;
         if is_done {
-            self.finish_name_removal(erasure, &session, is_erased)?;
+            self.finish_name_removal(erasure, &session)?;
         }
         Ok(true)
     }
@@ -94,7 +90,7 @@ impl Transaction<'_> {
     fn remove_name_from_records(
         &mut self,
         session: &NamingSession,
-        is_erased: impl Fn(&str) -> bool,
+        name: ErasedName,
     ) -> Result<bool, StoreError> {
         let start = Reached { session: session.number, at_ns: i64::MIN, key: i64::MIN };
         let reached = self.reached.filter(|reached| reached.session == session.number).unwrap_or(start);
@@ -113,10 +109,8 @@ impl Transaction<'_> {
         )?;
         let id = session.id.as_deref().unwrap_or_default();
         for (at_ns, key, record) in &found {
-            let Some(StoredRecord { mut origin, facts }) = stored::decode(id, None, record) else { continue };
-            if origin.named_agent().is_some_and(&is_erased) {
-                origin.agent_id = UNKNOWN_AGENT_ID;
-                update.execute(params![session.number, at_ns, key, stored::encode(&origin, facts)])?;
+            if let Some(record) = name.removed_from(id, record) {
+                update.execute(params![session.number, at_ns, key, record])?;
             }
         }
         let last = found.last().filter(|_| found.len() == RECORDS_AT_ONCE);
@@ -130,9 +124,8 @@ impl Transaction<'_> {
         &mut self,
         erasure: &PendingErasure,
         session: &NamingSession,
-        is_erased: impl Fn(&str) -> bool,
     ) -> Result<(), StoreError> {
-        if session.signal_agent.as_deref().is_some_and(is_erased) {
+        if session.signal_agent.as_deref().is_some_and(|name| erasure.name.is(name)) {
             let mut update = self
                 .connection
                 .prepare_cached("UPDATE sessions SET signal_agent = NULL WHERE session = ?1")?;

@@ -1,15 +1,14 @@
-//! Deletes what erased agents left, a little at a time. No read sees it any more.
-//!
-//! A client that does not know of the erasure may send an id again before its row is deleted. Then the id is made
-//! free at once, and the new evidence is the first of a new agent.
+//! Deletes what erased agents left, a little at a time, and frees their ids. No read sees it any more.
+//! [`crate::fold::erasure`] says what goes and what stays.
 
 use renown_core::ids::{EvaluationId, RunId};
+use renown_core::time::Timestamp;
 use rusqlite::{OptionalExtension, params};
 use uuid::Uuid;
 
 use super::Transaction;
 use crate::error::StoreError;
-use crate::evidence::Position;
+use crate::fold::erasure::{ErasedName, ErasedPart};
 use crate::sqlite::orgs::OrgKey;
 use crate::sqlite::seal::EVALUATION;
 use crate::sqlite::{days, rows};
@@ -23,8 +22,7 @@ const DAYS_AT_ONCE: usize = 50;
 pub(super) struct PendingErasure {
     pub(super) tombstone: i64,
     pub(super) org: OrgKey,
-    /// SHA-256 of the agent's id.
-    pub(super) digest: [u8; 32],
+    pub(super) name: ErasedName,
     agent: Option<i64>,
     last_position: Option<i64>,
     identity: Option<i64>,
@@ -39,7 +37,14 @@ impl Transaction<'_> {
         let erasure = select.query_row([], |row| {
             let (tombstone, org, agent) = (row.get(0)?, row.get(1)?, row.get(2)?);
             let (last_position, identity) = (row.get(3)?, row.get(4)?);
-            Ok(PendingErasure { tombstone, org, agent, last_position, identity, digest: row.get(5)? })
+            Ok(PendingErasure {
+                tombstone,
+                org,
+                agent,
+                last_position,
+                identity,
+                name: ErasedName(row.get(5)?),
+            })
         });
         Ok(erasure.optional()?)
     }
@@ -67,17 +72,18 @@ impl Transaction<'_> {
             Some(agent) => days::erase_some(self.connection, erasure.org, agent, DAYS_AT_ONCE)?,
             None => false,
         };
-        let (sessions, more_sessions) = self.erase_sessions(erasure.agent)?;
+        let (of_sessions, more_sessions) = self.erase_sessions(erasure.agent)?;
         // Some of the deleted sessions may have been open.
         self.open_sessions = None;
-        let is_agent_named = self.remove_name(erasure)?;
-        let evidence = evaluations + runs + events + sessions;
-        let done_at = (evidence + sums == 0 && !more_days && !more_sessions && !is_agent_named)
-            .then(|| self.latest.millis());
+        let is_named = self.remove_name(erasure)?;
+        let more_evals = self.erase_eval_runs(erasure.agent)?;
+        let has_more = more_days || more_sessions || is_named || more_evals;
+        let part = ErasedPart { evaluations, runs, events, of_sessions, derived: sums, has_more };
+        let done_at = part.done_at(self.latest).map(Timestamp::millis);
         let mut update = self.connection.prepare_cached(
             "UPDATE tombstones SET erased = erased + ?2, done_at = ?3 WHERE tombstone = ?1",
         )?;
-        update.execute(params![erasure.tombstone, evidence, done_at])?;
+        update.execute(params![erasure.tombstone, part.evidence(), done_at])?;
         if done_at.is_some() {
             self.cleaning.request();
         }
@@ -151,7 +157,7 @@ impl Transaction<'_> {
 
     /// Deletes the evaluations of an agent whose chain is broken: reads all evaluations of the organization.
     fn erase_scattered(&self, erasure: &PendingErasure) -> Result<usize, StoreError> {
-        let (Position(first), Position(end)) = erasure.org.positions();
+        let (first, end) = erasure.org.numbers();
         let mut delete = self
             .connection
             .prepare_cached("DELETE FROM evaluations WHERE seq >= ?1 AND seq < ?2 AND agent = ?3")?;

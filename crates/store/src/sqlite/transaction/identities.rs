@@ -1,38 +1,19 @@
 //! Writes reputation events, and the sums of the minutes, hours and days that contain them.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 
-use renown_core::identity::{Category, Event, EventPart};
+use renown_core::identity::Event;
 use renown_core::ids::{IdentityId, OrgId};
 use rusqlite::params;
 
 use super::Transaction;
 use crate::error::StoreError;
 use crate::evidence::Salt;
+use crate::fold::identities::{Recording, SumChanges};
 use crate::identities::{NewReputationEvent, Recorded};
-use crate::request_keys::kept::Kept;
 use crate::request_keys::{Accepted, RequestKey};
-use crate::sqlite::identities::{LEVELS_NS, find};
+use crate::sqlite::identities::find;
 use crate::sqlite::orgs::OrgKey;
-
-/// The changes of sums by identity, level, number of the span, and category.
-#[derive(Default)]
-pub(super) struct Changes(BTreeMap<(i64, usize, i64, &'static str), EventPart>);
-
-impl Changes {
-    /// Adds an event to its minute, hour and day.
-    pub(super) fn add(&mut self, identity: i64, at_ns: i64, category: Category, part: EventPart) {
-        for (level, width) in LEVELS_NS.iter().enumerate() {
-            let sums =
-                self.0.entry((identity, level, at_ns.div_euclid(*width), category.name())).or_default();
-            sums.count += part.count;
-            sums.positive += part.positive;
-            sums.negative += part.negative;
-            sums.units += part.units;
-            sums.millionths += part.millionths;
-        }
-    }
-}
 
 impl Transaction<'_> {
     /// Counts events. The first copy of an id counts.
@@ -50,40 +31,39 @@ impl Transaction<'_> {
         for agent in events.iter().filter_map(|new| new.agent.as_ref()) {
             self.load_agent(&(org, agent.clone()), 0)?;
         }
-        let refused = self.first_session_event(org, events.iter().map(|new| new.event.event_id))?;
-        let mut recorded = Recorded { refused, ..Recorded::default() };
-        if refused.is_some() {
-            return Ok(Accepted::Fresh(recorded));
-        }
-        let (mut identities, mut changes) = (HashMap::new(), Changes::default());
+        let of_session = self.first_session_event(org, events.iter().map(|new| new.event.event_id))?;
+        let mut recording = match Recording::begin(of_session) {
+            Ok(recording) => recording,
+            Err(refused) => return Ok(Accepted::Fresh(refused)),
+        };
+        let (mut identities, mut sums) = (HashMap::new(), SumChanges::default());
         for new in events {
             let known = match identities.get(&new.identity) {
                 Some(&known) => Some(known),
                 None => find(self.connection, org, new.identity)?,
             };
-            // A repeated event does not add its identity.
-            if known.is_none() && self.has_event(org, &new.event)? {
-                recorded.duplicates += 1;
-                continue;
-            }
-            let identity = known.map_or_else(|| self.insert_identity(org, new.identity), Ok)?;
-            identities.insert(new.identity, identity);
-            if !self.insert_event(org, identity, &new.event)? {
-                recorded.duplicates += 1;
-                continue;
-            }
-            recorded.accepted += 1;
-            let Event { timestamp, category, score_delta, .. } = &new.event;
-            changes.add(identity, timestamp.nanos(), *category, EventPart::of(*score_delta));
-            if let Some(agent) = &new.agent {
-                let key = (org, agent.clone());
-                if !self.agents.contains(&key) {
-                    self.insert_agent(&key)?;
-                }
+            let is_repeat = match known {
+                // The unique index refuses a known id.
+                Some(identity) => !self.insert_event(org, identity, &new.event)?,
+                None => self.has_event(org, &new.event)?,
+            };
+            let Some(change) = recording.count(is_repeat, new) else { continue };
+            let identity = if let Some(identity) = known {
+                identity
+            } else {
+                let identity = self.insert_identity(org, change.identity)?;
+                self.insert_event(org, identity, change.event)?;
+                identity
+            };
+            identities.insert(change.identity, identity);
+            sums.add_event(identity, change.event);
+            if let Some(agent) = change.agent {
+                self.name_agent(&(org, agent.clone()))?;
             }
         }
-        self.change_sums(&changes, 1)?;
-        self.keep(request_key, || Kept::reputation_events(recorded))?;
+        self.change_sums(&sums, 1)?;
+        let (recorded, kept) = recording.finish();
+        self.keep(request_key, || kept)?;
         Ok(Accepted::Fresh(recorded))
     }
 
@@ -144,7 +124,7 @@ impl Transaction<'_> {
     }
 
     /// Adds to the sums (`sign` 1) or subtracts from them (-1). Deletes the row of a span without events.
-    pub(super) fn change_sums(&self, changes: &Changes, sign: i64) -> Result<(), StoreError> {
+    pub(super) fn change_sums(&self, changes: &SumChanges<i64>, sign: i64) -> Result<(), StoreError> {
         let mut upsert = self.connection.prepare_cached(
             "INSERT INTO identity_sums (identity, level, start, category, count, positive, negative, units, millionths) \
              VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9) ON CONFLICT (identity, level, start, category) DO UPDATE SET \
@@ -154,7 +134,7 @@ impl Transaction<'_> {
         let mut delete = self.connection.prepare_cached(
             "DELETE FROM identity_sums WHERE identity = ?1 AND level = ?2 AND start = ?3 AND category = ?4 AND count = 0",
         )?;
-        for ((identity, level, start, category), part) in &changes.0 {
+        for (identity, level, start, category, part) in changes.iter() {
             upsert.execute(params![
                 identity,
                 level,

@@ -7,10 +7,11 @@ use rusqlite::{OptionalExtension, params};
 use super::Transaction;
 use crate::DEFAULT_ORG;
 use crate::error::StoreError;
+use crate::fold::keys;
 use crate::keys::{ApiKey, KeyId, NewKey};
-use crate::request_keys::kept::Kept;
 use crate::request_keys::{Accepted, RequestKey};
 use crate::sqlite::orgs::OrgKey;
+use crate::sqlite::rows::time;
 
 impl Transaction<'_> {
     /// Adds a key, and its organization if that is new.
@@ -26,7 +27,8 @@ impl Transaction<'_> {
             Ok(org) => org,
             Err(_) => self.create_org(&new.org)?,
         };
-        let created_at = self.latest;
+        let (key, kept) = keys::create(new, self.latest);
+        let new = &key.key;
         let mut insert = self.connection.prepare_cached(
             "INSERT INTO keys (id, org, kind, label, hash, last_four, created_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
         )?;
@@ -37,10 +39,9 @@ impl Transaction<'_> {
             new.label,
             new.hash,
             new.last_four,
-            created_at.millis()
+            key.created_at.millis()
         ])?;
-        let key = ApiKey { key: new, created_at, last_used_at: None, revoked_at: None };
-        self.keep(request_key, || Kept::api_key(key.key.id))?;
+        self.keep(request_key, || kept)?;
         Ok(Accepted::Fresh(key))
     }
 
@@ -78,17 +79,23 @@ impl Transaction<'_> {
     /// Revokes a key. Returns whether it exists.
     pub(in crate::sqlite) fn revoke_key(&mut self, org: &OrgId, id: KeyId) -> Result<bool, StoreError> {
         let org = self.orgs.get(org)?;
-        let mut update = self.connection.prepare_cached(
-            "UPDATE keys SET revoked_at = coalesce(revoked_at, ?3) WHERE org = ?1 AND id = ?2",
-        )?;
-        Ok(update.execute(params![org, id.as_bytes(), self.latest.millis()])? > 0)
+        let mut select =
+            self.connection.prepare_cached("SELECT revoked_at FROM keys WHERE org = ?1 AND id = ?2")?;
+        let before: Option<Option<i64>> =
+            select.query_row(params![org, id.as_bytes()], |row| row.get(0)).optional()?;
+        let Some(before) = before else { return Ok(false) };
+        let revoked_at = keys::revoke(before.map(time).transpose()?, self.latest);
+        let mut update =
+            self.connection.prepare_cached("UPDATE keys SET revoked_at = ?3 WHERE org = ?1 AND id = ?2")?;
+        update.execute(params![org, id.as_bytes(), revoked_at.millis()])?;
+        Ok(true)
     }
 
     /// Saves when keys were last used.
     pub(in crate::sqlite) fn touch_keys(&self, used: &[(KeyId, Timestamp)]) -> Result<(), StoreError> {
         let mut update = self.connection.prepare_cached("UPDATE keys SET last_used_at = ?2 WHERE id = ?1")?;
         for (id, at) in used {
-            update.execute(params![id.as_bytes(), at.millis()])?;
+            update.execute(params![id.as_bytes(), keys::used(*at).millis()])?;
         }
         Ok(())
     }

@@ -9,9 +9,9 @@ use renown_telemetry::ledger::Session;
 use rusqlite::params;
 
 use super::Transaction;
-use super::identities::Changes;
 use crate::error::StoreError;
 use crate::evidence::Position;
+use crate::fold::identities::SumChanges;
 use crate::query::rank;
 use crate::runs::RunScore;
 use crate::sqlite::agents::AgentState;
@@ -91,7 +91,7 @@ impl Transaction<'_> {
         for (position, RunScore { score, axes, defaulted, formula_version, .. }) in &scored {
             let defaulted = serde_json::to_string(defaulted).unwrap_or_default();
             update.execute(params![
-                position.0,
+                position.number(),
                 score,
                 axes.completion,
                 axes.error_rate,
@@ -152,7 +152,7 @@ impl Transaction<'_> {
         let mut select =
             self.connection.prepare("SELECT identity, at_ns, category, delta FROM reputation_events")?;
         let mut found = select.query([])?;
-        let mut changes = Changes::default();
+        let mut changes = SumChanges::default();
         while let Some(row) = found.next()? {
             let delta = identities::delta(row, 3)?;
             changes.add(row.get(0)?, row.get(1)?, identities::category(row, 2)?, EventPart::of(delta));
@@ -176,18 +176,18 @@ impl Transaction<'_> {
         let mut select =
             self.connection.prepare_cached("SELECT session_id FROM sessions WHERE session = ?1")?;
         let id: String = select.query_row([number], |row| row.get(0))?;
-        let fresh = Fresh::read(self.connection, &id, Position(number), &Deadline::NONE)?;
+        let fresh = Fresh::read(self.connection, &id, Position::of(number), &Deadline::NONE)?;
         let state = fresh.ledger.as_ref().map(Session::to_bytes).unwrap_or_default();
         let mut update = self.connection.prepare_cached(
             "UPDATE sessions SET state = ?2, records = (SELECT count(*) FROM session_records r \
              WHERE r.session = ?1 AND record <> x'') WHERE session = ?1",
         )?;
         update.execute(params![number, state])?;
-        fresh.write(self.connection, Position(number))?;
+        fresh.write(self.connection, Position::of(number))?;
         let key = (self.orgs.get(org)?, id.parse().map_err(rows::damaged("a session id"))?);
         self.sessions.remove(&key);
         if let Some(mut cached) = self.load_session(&key)?
-            && !cached.is_open
+            && !cached.state.is_open
         {
             self.write_session_event(org, &mut cached)?;
         }

@@ -5,8 +5,10 @@ use rusqlite::params;
 
 use super::{FORGOTTEN_AT_ONCE, Transaction};
 use crate::error::StoreError;
+use crate::evidence::Position;
+use crate::fold::request_keys::deleted_before_ms;
 use crate::request_keys::kept::Kept;
-use crate::request_keys::{KnownRequest, REQUEST_KEYS_KEPT_MS, RequestKey};
+use crate::request_keys::{KnownRequest, RequestKey};
 use crate::sqlite::orgs::OrgKey;
 use crate::sqlite::request_keys;
 
@@ -40,7 +42,7 @@ impl Transaction<'_> {
             kept.kind.name(),
             kept.accepted,
             kept.repeated,
-            kept.position.map(|position| position.0),
+            kept.position.map(Position::number),
             kept.api_key.as_ref().map(uuid::Uuid::as_bytes),
             self.latest.millis(),
         ])?;
@@ -77,13 +79,13 @@ impl Transaction<'_> {
         Ok(())
     }
 
-    /// Deletes keys a day after they expired, because a clock that is set back makes them valid again.
+    /// Deletes some keys that expired long ago.
     pub(in crate::sqlite) fn delete_old_request_keys(&self) -> Result<(), StoreError> {
         let mut delete = self.connection.prepare_cached(
             "DELETE FROM request_keys WHERE created_at <= (SELECT max(created_at) FROM \
              (SELECT created_at FROM request_keys WHERE created_at < ?1 ORDER BY created_at LIMIT ?2))",
         )?;
-        delete.execute([self.latest.millis() - 2 * REQUEST_KEYS_KEPT_MS, FORGOTTEN_AT_ONCE])?;
+        delete.execute([deleted_before_ms(self.latest), FORGOTTEN_AT_ONCE])?;
         Ok(())
     }
 }

@@ -3,23 +3,24 @@
 //! Deleted rows are overwritten with zeros (`secure_delete`). This clears the rows themselves but not copies of
 //! their bytes that were left elsewhere before. For an erased agent, `cleaning` clears those too.
 //!
-//! Retention keeps what scores need: the newest 500 evaluations of an agent, the last 20 completed runs of a
-//! workspace, and the last run of every agent. A ranking covers the runs that are stored.
+//! [`crate::fold::retention`] decides what is too old and what is kept all the same. A ranking covers the runs that
+//! are stored.
 
 use std::collections::HashMap;
 
-use renown_core::identity::EventPart;
 use renown_core::reputation::WINDOW_SIZE;
 use renown_core::scorecard::BASELINE_RUNS;
 use renown_core::time::Timestamp;
 use rusqlite::{OptionalExtension, params};
 
 use super::Transaction;
-use super::identities::Changes;
 use super::sessions::NO_AGENT;
 use crate::admin::Retention;
 use crate::error::StoreError;
-use crate::evidence::Position;
+use crate::fold::identities::SumChanges;
+use crate::fold::retention::{
+    Limits, NextCheck, RunUse, Unchecked, day, deletes_evaluation, deletes_run, deletes_session,
+};
 use crate::sqlite::identities;
 use crate::sqlite::orgs::OrgKey;
 
@@ -28,8 +29,6 @@ const AT_ONCE: usize = 500;
 
 /// Maximum number of steps along chains of evaluations at a time.
 const STEPS_AT_ONCE: usize = 20_000;
-
-const DAY_MS: i64 = 86_400_000;
 
 /// How far the search for old evidence is. It begins once a day.
 #[derive(Default)]
@@ -57,17 +56,16 @@ impl Transaction<'_> {
 
     /// Deletes some of what is too old. Returns whether there is more.
     fn delete_old(&mut self, retention: Retention) -> Result<bool, StoreError> {
-        let now = self.latest.millis();
-        let limit = |days: Option<u32>| days.map(|days| now - i64::from(days) * DAY_MS);
-        if let Some(before) = limit(retention.events_days)
+        let (limits, today) = (Limits::at(retention, self.latest), day(self.latest));
+        if let Some(before) = limits.events
             && self.delete_old_events(before)?
         {
             return Ok(true);
         }
-        if self.retention_progress.day != now / DAY_MS {
-            let orgs = self.all_orgs()?.into_iter().map(|org| (org, org.positions().0.0 - 1)).collect();
+        if self.retention_progress.day != today {
+            let orgs = self.all_orgs()?.into_iter().map(|org| (org, org.numbers().0 - 1)).collect();
             self.retention_progress = RetentionProgress {
-                day: now / DAY_MS,
+                day: today,
                 run: Some(0),
                 session: Some(0),
                 orgs,
@@ -77,20 +75,21 @@ impl Transaction<'_> {
         if self.erase_sessions(Some(NO_AGENT))?.1 {
             return Ok(true);
         }
-        if let Some(before) = limit(retention.sessions_days)
-            && self.retention_progress.session.is_some()
+        if let Some(before) = limits.eval_runs_ms()
+            && self.delete_old_eval_runs(before)?
         {
-            return self.delete_old_sessions(before).map(|()| true);
+            return Ok(true);
         }
-        match (limit(retention.runs_days), limit(retention.evaluations_days)) {
-            (Some(before), _) if self.retention_progress.run.is_some() => {
-                self.delete_old_runs(before).map(|()| true)
-            }
-            (_, Some(before)) if !self.retention_progress.orgs.is_empty() => {
-                self.delete_old_evaluations(before).map(|()| true)
-            }
-            _ => Ok(false),
+        let RetentionProgress { run, session, orgs, .. } = &self.retention_progress;
+        let unchecked =
+            Unchecked { sessions: session.is_some(), runs: run.is_some(), evaluations: !orgs.is_empty() };
+        match limits.next(unchecked) {
+            NextCheck::Sessions(before_ms) => self.delete_old_sessions(before_ms)?,
+            NextCheck::Runs(before_ms) => self.delete_old_runs(before_ms)?,
+            NextCheck::Evaluations(before_ms) => self.delete_old_evaluations(before_ms)?,
+            NextCheck::Nothing => return Ok(false),
         }
+        Ok(true)
     }
 
     fn all_orgs(&self) -> Result<Vec<OrgKey>, StoreError> {
@@ -99,24 +98,18 @@ impl Transaction<'_> {
     }
 
     /// Deletes reputation events from before a day, month by month.
-    fn delete_old_events(&self, before_ms: i64) -> Result<bool, StoreError> {
-        let Ok(before) = Timestamp::from_millis(before_ms / DAY_MS * DAY_MS) else { return Ok(false) };
+    fn delete_old_events(&self, before: Timestamp) -> Result<bool, StoreError> {
         let mut select = self.connection.prepare_cached(&format!(
             "{} WHERE e.event IN (SELECT event FROM reputation_events WHERE (month, at_ns) < (?1, ?2) ORDER BY month, at_ns LIMIT ?3)",
             identities::EVENT
         ))?;
         let mut rows = select.query(params![before.month(), before.nanos(), AT_ONCE])?;
-        let (mut changes, mut old) = (Changes::default(), Vec::new());
+        let (mut changes, mut old) = (SumChanges::default(), Vec::new());
         while let Some(row) = rows.next()? {
             let found = identities::event(row)?;
             let number: i64 = row.get("identity")?;
-            changes.add(
-                number,
-                found.event.timestamp.nanos(),
-                found.event.category,
-                EventPart::of(found.event.score_delta),
-            );
-            old.push(found.position.0);
+            changes.add_event(number, &found.event);
+            old.push(found.position.number());
         }
         let mut delete = self.connection.prepare_cached("DELETE FROM reputation_events WHERE event = ?1")?;
         for event in &old {
@@ -136,15 +129,22 @@ impl Transaction<'_> {
             .query_map(params![self.retention_progress.run, AT_ONCE], |row| Ok((row.get(0)?, row.get(1)?)))?;
         let found: Vec<(i64, i64)> = found.collect::<Result<_, _>>()?;
         let old: Vec<i64> = found.iter().map_while(|(run, at)| (*at < before_ms).then_some(*run)).collect();
-        let mut delete = self.connection.prepare_cached(
-            "DELETE FROM agent_run_scores AS r WHERE run = ?1 \
-             AND EXISTS (SELECT 1 FROM agent_run_scores l WHERE l.agent = r.agent AND l.run > r.run AND l.score IS NOT NULL) \
-             AND (outcome <> 'completed' OR wall_ms IS NULL OR (SELECT count(*) FROM (SELECT 1 FROM agent_run_scores l \
+        let mut needed = self.connection.prepare_cached(
+            "SELECT EXISTS (SELECT 1 FROM agent_run_scores l WHERE l.agent = r.agent AND l.run > r.run AND l.score IS NOT NULL), \
+             outcome = 'completed' AND wall_ms IS NOT NULL, (SELECT count(*) FROM (SELECT 1 FROM agent_run_scores l \
              WHERE l.org = r.org AND l.workspace = r.workspace AND l.outcome = 'completed' AND l.wall_ms IS NOT NULL \
-             AND (l.finished_ns, l.run) > (r.finished_ns, r.run) AND l.finished_ns <= ?2 LIMIT ?3)) = ?3)",
+             AND (l.finished_ns, l.run) > (r.finished_ns, r.run) AND l.finished_ns <= ?2 LIMIT ?3)) \
+             FROM agent_run_scores r WHERE run = ?1",
         )?;
+        let mut delete = self.connection.prepare_cached("DELETE FROM agent_run_scores WHERE run = ?1")?;
         for run in &old {
-            delete.execute(params![run, self.latest.nanos(), BASELINE_RUNS])?;
+            let needed = needed.query_row(params![run, self.latest.nanos(), BASELINE_RUNS], |row| {
+                let (has_later_score, counts) = (row.get(0)?, row.get(1)?);
+                Ok(RunUse { has_later_score, counts, later_that_count: row.get(2)? })
+            })?;
+            if deletes_run(needed) {
+                delete.execute([run])?;
+            }
         }
         // Runs are accepted in the order of their numbers, so the first run that is not old ends the search.
         self.retention_progress.run = old.last().copied().filter(|_| old.len() == AT_ONCE);
@@ -155,13 +155,13 @@ impl Transaction<'_> {
     /// next.
     fn delete_old_sessions(&mut self, before_ms: i64) -> Result<(), StoreError> {
         let mut select = self.connection.prepare_cached(
-            "SELECT session, org, session_id, check_at IS NULL AND last_seen < ?3 FROM sessions \
+            "SELECT session, org, session_id, check_at IS NOT NULL, last_seen FROM sessions \
              WHERE session > ?1 ORDER BY session LIMIT ?2",
         )?;
-        let found = select
-            .query_map(params![self.retention_progress.session, AT_ONCE, before_ms], |row| {
-                Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?))
-            })?;
+        let found = select.query_map(params![self.retention_progress.session, AT_ONCE], |row| {
+            let is_deleted = deletes_session(row.get(3)?, row.get(4)?, before_ms);
+            Ok((row.get(0)?, row.get(1)?, row.get(2)?, is_deleted))
+        })?;
         let found: Vec<(i64, OrgKey, Option<String>, bool)> = found.collect::<Result<_, _>>()?;
         drop(select);
         self.retention_progress.session =
@@ -171,7 +171,7 @@ impl Transaction<'_> {
              folded = x'', trace_count = NULL, reliability = NULL, reliability_traces = NULL, flagged_traces = NULL, \
              consistency = NULL, consistency_traces = NULL, cost_nano = NULL, performance = NULL WHERE session = ?1",
         )?;
-        for (session, org, id, _) in found.into_iter().filter(|(.., is_old)| *is_old) {
+        for (session, org, id, _) in found.into_iter().filter(|(.., is_deleted)| *is_deleted) {
             forget.execute(params![session, NO_AGENT])?;
             if let Some(id) = id.and_then(|id| id.parse().ok()) {
                 self.sessions.remove(&(org, id));
@@ -183,7 +183,7 @@ impl Transaction<'_> {
     /// Checks some evaluations of an organization. Deletes the old ones that are in no window.
     fn delete_old_evaluations(&mut self, before_ms: i64) -> Result<(), StoreError> {
         let Some(&(org, reached)) = self.retention_progress.orgs.last() else { return Ok(()) };
-        let (_, Position(end)) = org.positions();
+        let (_, end) = org.numbers();
         let mut select = self.connection.prepare_cached(
             "SELECT seq, agent, accepted_at FROM evaluations WHERE seq > ?1 AND seq < ?2 ORDER BY seq LIMIT ?3",
         )?;
@@ -193,7 +193,7 @@ impl Transaction<'_> {
         let old = found.iter().take_while(|(.., accepted_at)| *accepted_at < before_ms);
         let (mut pruned, mut last, mut checked, mut steps) = (None, None, 0, 0);
         for (position, agent, _) in old {
-            if self.window_start(*agent, &mut steps)?.is_some_and(|window_start| *position < window_start) {
+            if deletes_evaluation(*position, self.window_start(*agent, &mut steps)?) {
                 self.connection
                     .prepare_cached("DELETE FROM evaluations WHERE seq = ?1")?
                     .execute([position])?;

@@ -5,13 +5,13 @@
 
 use std::fmt::Write;
 
-use renown_core::reputation::{Sample, Tally};
-use renown_core::time::Timestamp;
 use renown_core::units::Micros;
 use rusqlite::Statement;
 use rusqlite::types::{ToSqlOutput, ValueRef};
 
-use crate::evidence::{NewEvaluation, Salt};
+use crate::evidence::Position;
+use crate::evidence::Salt;
+use crate::fold::evaluations::CountedEvaluation;
 use crate::sqlite::orgs::OrgKey;
 use crate::sqlite::seal::{EVALUATION, seals_of};
 
@@ -38,40 +38,34 @@ pub(super) fn insert(rows: usize) -> String {
 
 /// A row to write.
 pub(super) struct Row<'e> {
-    pub(super) position: i64,
     pub(super) org: OrgKey,
+    /// The number of its agent.
     pub(super) agent: i64,
-    /// The position of the agent's evaluation before it.
-    pub(super) previous: Option<i64>,
-    pub(super) new: &'e NewEvaluation,
-    pub(super) evaluation: Sample,
-    /// The agent's sums after it.
-    pub(super) tally: Tally,
-    pub(super) accepted_at: Timestamp,
+    pub(super) counted: CountedEvaluation<'e>,
     pub(super) salt: Salt,
 }
 
 impl Row<'_> {
     /// Returns the values of the sealed columns, in their order.
     fn values(&self) -> [ValueRef<'_>; SEALED] {
-        let Self { new, accepted_at, .. } = self;
-        let standing = self.tally.standing();
+        let counted = &self.counted;
+        let (new, standing) = (counted.new, counted.tally.standing());
         let integer = |number: Option<i64>| number.map_or(ValueRef::Null, ValueRef::Integer);
         let micros = |micros: Micros| ValueRef::Integer(micros.us().into());
         [
-            ValueRef::Integer(self.position),
+            ValueRef::Integer(counted.position.number()),
             ValueRef::Integer(self.org.number()),
             ValueRef::Integer(self.agent),
-            integer(self.previous),
+            integer(counted.previous.map(Position::number)),
             ValueRef::Text(new.id.get().as_str().as_bytes()),
             ValueRef::Integer(new.passed.into()),
-            micros(self.evaluation.latency),
+            micros(counted.sample.latency),
             micros(new.gate_latency),
             new.agent_latency.map_or(ValueRef::Null, micros),
             new.tool.as_ref().map_or(ValueRef::Null, |tool| ValueRef::Text(tool.as_str().as_bytes())),
             ValueRef::Text(new.gates.as_bytes()),
-            ValueRef::Integer(new.timestamp.unwrap_or(*accepted_at).millis()),
-            ValueRef::Integer(accepted_at.millis()),
+            ValueRef::Integer(counted.created_at().millis()),
+            ValueRef::Integer(counted.accepted_at.millis()),
             ValueRef::Integer(standing.score.into()),
             integer(i64::try_from(standing.eval_count).ok()),
             ValueRef::Blob(&self.salt),

@@ -1,17 +1,18 @@
 //! Writes runs. They are scored in the transaction that accepts them, so that no other run is accepted between
 //! reading the baseline and writing the score.
 
-use renown_core::ids::{OrgId, Workspace};
-use renown_core::scorecard::DEFAULT_WORKSPACE;
+use renown_core::ids::OrgId;
 use renown_core::units::Whole;
 use rusqlite::params;
 
 use super::Transaction;
 use crate::error::StoreError;
 use crate::evidence::{Position, Salt};
+use crate::fold::agents::{Mention, named};
+use crate::fold::runs::{self as fold, RunChange, RunRow, UnscoredRun};
 use crate::request_keys::kept::Kept;
 use crate::request_keys::{Accepted, RequestKey};
-use crate::runs::{NewRun, Run, RunScore, Submitted};
+use crate::runs::{NewRun, Run, Submitted};
 use crate::sqlite::agent_cache::AgentKey;
 use crate::sqlite::orgs::OrgKey;
 use crate::sqlite::runs;
@@ -29,47 +30,31 @@ impl Transaction<'_> {
         if let Some(known) = self.known(request_key.as_ref())? {
             return Ok(known.into());
         }
-        let submitted = match runs::find(self.connection, org, &new.id)? {
-            Some(first) if first.digest == new.digest => Submitted::Repeated(Box::new(first)),
-            Some(_) => Submitted::Conflict,
-            None => Submitted::New(Box::new(self.score_run(org, new)?)),
+        let known = runs::find(self.connection, org, &new.id)?;
+        let submitted = match fold::submit(known, new, self.latest)? {
+            RunChange::New(unscored) => Submitted::New(Box::new(self.score_run(org, *unscored)?)),
+            RunChange::Known(known) => known,
         };
-        if request_key.is_some()
-            && let Some(kept) = Kept::run(&submitted)
-        {
+        if let Some(kept) = Kept::run(&submitted).filter(|_| request_key.is_some()) {
             self.keep(request_key, || kept)?;
         }
         Ok(Accepted::Fresh(submitted))
     }
 
-    fn score_run(&mut self, org: OrgKey, new: NewRun) -> Result<Run, StoreError> {
-        let default: Workspace = DEFAULT_WORKSPACE
-            .parse()
-            .map_err(|_| StoreError::Bug("the default workspace is not a valid name"))?;
-        let mut run = Run::accepted(new, Position(i64::MAX), self.latest, default);
-        let baseline = runs::baseline_at(self.connection, org, &run.workspace, run.finished_at)?;
-        run.scored = RunScore::of(run.report, baseline);
-        let key = (org, run.agent.clone());
-        let agent = self.touch_agent(&key)?;
-        self.free_run_id(org, &run.id)?;
-        run.position = Position(self.insert_run(org, agent, &run, baseline)?);
-        Ok(run)
+    fn score_run(&mut self, org: OrgKey, unscored: UnscoredRun) -> Result<Run, StoreError> {
+        let walls = runs::baseline_walls(self.connection, org, &unscored.baseline_query())?;
+        let mut row = unscored.score(walls);
+        let agent = self.touch_agent(&(org, row.run.agent.clone()))?;
+        self.free_run_id(org, &row.run.id)?;
+        row.run.position = Position::of(self.insert_run(org, agent, &row)?);
+        Ok(row.run)
     }
 
-    /// Adds an agent if it is new, and saves when it was last seen. Returns its number.
+    /// Adds an agent whose work arrived if it is new, and saves when it was last seen. Returns its number.
     pub(super) fn touch_agent(&mut self, key: &AgentKey) -> Result<i64, StoreError> {
         self.load_agent(key, 0)?;
-        if !self.agents.contains(key) {
-            self.insert_agent(key)?;
-        }
         let now = self.latest;
-        let Some(agent) = self.agents.get_mut(key) else {
-            return Err(StoreError::Bug("an agent is not cached"));
-        };
-        if !agent.touched {
-            agent.touched = true;
-            self.touched.push(key.clone());
-        }
+        let agent = self.touch(key, named(self.agents.contains(key), Mention::Work))?;
         agent.state.last_seen = now;
         let number = agent.state.agent;
         // Written at once: after a crash, only evaluations show when their agent was last seen.
@@ -84,8 +69,7 @@ impl Transaction<'_> {
         &mut self,
         org: OrgKey,
         agent: i64,
-        run: &Run,
-        baseline: renown_core::scorecard::Baseline,
+        RunRow { run, baseline }: &RunRow,
     ) -> Result<i64, StoreError> {
         let salt: Salt = self.salts.draw()?;
         let whole = |number: Option<Whole>| number.map(Whole::get);

@@ -11,7 +11,8 @@ use renown_telemetry::stored;
 use rusqlite::{Statement, params};
 
 use crate::error::StoreError;
-use crate::sessions::{RecordCursor, SessionSummary, key_of, last_event};
+use crate::fold::sessions::SessionState;
+use crate::sessions::{RecordCursor, SessionSummary, key_of};
 use crate::sqlite::orgs::OrgKey;
 
 /// Maximum number of sessions that the writer caches between two transactions: a few kilobytes each.
@@ -71,19 +72,9 @@ impl SessionCache {
 /// A session in the cache of the writer.
 pub(super) struct CachedSession {
     pub(super) number: i64,
-    /// Its agent; `None` until the session was first written.
-    pub(super) agent: Option<AgentId>,
-    /// The agent that was last sent with signals.
-    pub(super) signal_agent: Option<AgentId>,
+    pub(super) state: SessionState,
     /// The agent that a record named last.
     pub(super) named: Option<Box<str>>,
-    pub(super) first_seen: Timestamp,
-    pub(super) last_seen: Timestamp,
-    pub(super) began_at: Timestamp,
-    /// The time of the last event that decides when the session is over.
-    pub(super) last_event: Timestamp,
-    pub(super) is_open: bool,
-    pub(super) closed_at: Option<Timestamp>,
     pub(super) records: i64,
     pub(super) traces: i64,
     pub(super) ledger: Session,
@@ -93,30 +84,20 @@ pub(super) struct CachedSession {
     pub(super) summary: Option<SessionSummary>,
     /// Number of records and traces that arrived since the summary was computed.
     pub(super) arrived: i64,
-    /// The number of its reputation event.
-    pub(super) event: Option<i64>,
 }
 
 impl CachedSession {
     pub(super) fn new(number: i64, id: &SessionId, now: Timestamp) -> Self {
         Self {
             number,
-            agent: None,
-            signal_agent: None,
+            state: SessionState::new(now),
             named: None,
-            first_seen: now,
-            last_seen: now,
-            began_at: now,
-            last_event: Timestamp::MIN,
-            is_open: false,
-            closed_at: None,
             records: 0,
             traces: 0,
             ledger: Session::new(id.as_str()),
             folded: FoldedTraces::default(),
             summary: None,
             arrived: 0,
-            event: None,
         }
     }
 
@@ -127,8 +108,8 @@ impl CachedSession {
 
     /// Returns whether it is known to belong to an agent, or to name it.
     fn names(&self, agent: &AgentId) -> bool {
-        self.agent.as_ref() == Some(agent)
-            || self.signal_agent.as_ref() == Some(agent)
+        self.state.agent.as_ref() == Some(agent)
+            || self.state.signal_agent.as_ref() == Some(agent)
             || self.named.as_deref() == Some(agent.as_str())
     }
 
@@ -170,7 +151,7 @@ impl CachedSession {
         }
         self.records = self.records.saturating_add(1);
         self.arrived = self.arrived.saturating_add(1);
-        self.last_event = self.last_event.max(last_event(origin, now));
+        self.state.add_record(origin, now);
         Ok(true)
     }
 }

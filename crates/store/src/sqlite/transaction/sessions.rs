@@ -3,7 +3,6 @@
 use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet};
 
-use renown_core::identity::{bridge_id, identity_of};
 use renown_core::ids::{AgentId, OrgId, SessionId};
 use renown_core::time::Timestamp;
 use renown_telemetry::account::Account;
@@ -15,9 +14,10 @@ use super::Transaction;
 use super::session_cache::{CachedSession, SessionKey};
 use crate::error::StoreError;
 use crate::evidence::Position;
+use crate::fold::sessions::{Arrival, Received, SessionState, began_at};
 use crate::request_keys::kept::Kept;
 use crate::request_keys::{Accepted, RequestKey};
-use crate::sessions::{NewSignals, agent_of, began_at, over_at};
+use crate::sessions::NewSignals;
 use crate::sqlite::orgs::OrgKey;
 use crate::sqlite::rows::{damaged, nanos, time};
 use crate::sqlite::sessions::ledger;
@@ -59,38 +59,34 @@ impl Transaction<'_> {
                 loaded.push((self.take_session(&key)?, key));
             }
         }
-        let mut account = batch.account;
+        let mut received = Received::new(batch.account);
         let mut sessions = Vec::with_capacity(loaded.len());
         for (cached, key) in loaded {
-            account.sessions += u64::from(cached.is_none());
-            let is_changed = cached.is_none();
+            let is_new = cached.is_none();
+            if is_new {
+                received.add_session();
+            }
             let cached = cached.map_or_else(|| self.insert_session(&key), Ok)?;
-            sessions.push(ChangedSession { key, cached, is_changed });
+            sessions.push(ChangedSession { key, cached, is_changed: is_new });
         }
         for (origin, facts) in batch.records() {
             let index = indexes.get(origin.session).copied();
             let Some(session) = index.and_then(|index| sessions.get_mut(index)) else { continue };
             let facts: Vec<_> = facts.collect();
             let (insert, insert_name) = (&mut self.insert_record, &mut self.insert_name);
-            if !session.cached.add_record(insert, insert_name, &origin, &facts, self.latest)? {
-                account.duplicates += 1;
-                continue;
-            }
-            session.is_changed = true;
-            account.facts += facts.len() as u64;
-            account.unknown_events += u64::from(!origin.known);
-            account.no_time += u64::from(origin.at.is_none());
+            let is_known = !session.cached.add_record(insert, insert_name, &origin, &facts, self.latest)?;
+            session.is_changed |= received.add_record(&origin, facts.len(), is_known);
         }
         let mut agents = Vec::new();
         for ChangedSession { key, mut cached, is_changed } in sessions {
             if is_changed {
-                agents.push(self.write_session(name, &key, &mut cached, true)?);
+                agents.push(self.write_session(name, &key, &mut cached, Arrival::Records)?);
             }
             self.sessions.insert(key, cached);
         }
         self.close_early()?;
         self.keep(request_key, || Kept::records(agents))?;
-        Ok(Accepted::Fresh(account))
+        Ok(Accepted::Fresh(received.account()))
     }
 
     /// Stores signals of a session.
@@ -137,12 +133,8 @@ impl Transaction<'_> {
         if let Some(agent) = &signals.agent {
             self.insert_name.execute(params![cached.number, agent.as_str()])?;
         }
-        cached.signal_agent = signals.agent.clone().or(cached.signal_agent.take());
-        let was_open = cached.is_open;
-        let agent = self.write_session(name, &key, &mut cached, was_open)?;
-        if !was_open {
-            self.write_session_event(name, &mut cached)?;
-        }
+        cached.state.add_signal_agent(signals.agent.clone());
+        let agent = self.write_session(name, &key, &mut cached, Arrival::Signals)?;
         self.sessions.insert(key, cached);
         self.keep(request_key, || Kept::signals(agent))?;
         Ok(Accepted::Fresh(()))
@@ -185,59 +177,57 @@ impl Transaction<'_> {
     /// Loads a session that is not cached. Returns `None` if it does not exist.
     pub(super) fn load_session(&self, key: &SessionKey) -> Result<Option<CachedSession>, StoreError> {
         let mut select = self.connection.prepare_cached(&format!(
-            "SELECT s.session, a.name, s.signal_agent, s.first_seen, s.last_seen, s.began_ns, s.last_ns, s.check_at IS NOT NULL, \
+            "SELECT s.session, a.name, s.signal_agent, s.first_seen, s.last_seen, s.last_ns, s.check_at IS NOT NULL, \
              s.closed_at, s.records, s.state, s.traces, s.event, s.folded, {SUMMARY} FROM sessions s \
              JOIN agents a ON a.agent = s.agent WHERE s.org = ?1 AND s.session_id = ?2"
         ))?;
         let mut rows = select.query(params![key.0, key.1.as_str()])?;
         let Some(row) = rows.next()? else { return Ok(None) };
         let (agent, signal_agent): (String, Option<String>) = (row.get(1)?, row.get(2)?);
-        let closed_at: Option<i64> = row.get(8)?;
-        let state = row.get_ref(10)?.as_blob().map_err(damaged("a session's state"))?;
-        let derived = row.get_ref(13)?.as_blob().map_err(damaged("a session's traces"))?;
-        let records: i64 = row.get(9)?;
+        let closed_at: Option<i64> = row.get(7)?;
+        let state = row.get_ref(9)?.as_blob().map_err(damaged("a session's state"))?;
+        let derived = row.get_ref(12)?.as_blob().map_err(damaged("a session's traces"))?;
+        let records: i64 = row.get(8)?;
         Ok(Some(CachedSession {
             number: row.get(0)?,
-            agent: Some(agent.parse().map_err(damaged("an agent id"))?),
-            signal_agent: signal_agent
-                .map(|signal_agent| signal_agent.parse())
-                .transpose()
-                .map_err(damaged("an agent id"))?,
+            state: SessionState {
+                agent: Some(agent.parse().map_err(damaged("an agent id"))?),
+                signal_agent: signal_agent
+                    .map(|signal_agent| signal_agent.parse())
+                    .transpose()
+                    .map_err(damaged("an agent id"))?,
+                first_seen: time(row.get(3)?)?,
+                last_seen: time(row.get(4)?)?,
+                last_event: nanos(row.get(5)?)?,
+                is_open: row.get(6)?,
+                closed_at: closed_at.map(time).transpose()?,
+                event: row.get::<_, Option<i64>>(11)?.map(Position::of),
+            },
             named: None,
-            first_seen: time(row.get(3)?)?,
-            last_seen: time(row.get(4)?)?,
-            began_at: nanos(row.get(5)?)?,
-            last_event: nanos(row.get(6)?)?,
-            is_open: row.get(7)?,
-            closed_at: closed_at.map(time).transpose()?,
             records,
             folded: folded(records, derived),
-            summary: SummaryRow::read(row, 14)?.summary(),
+            summary: SummaryRow::read(row, 13)?.summary(),
             // It is not stored since when a summary is missing, so it may be computed at once.
             arrived: records,
-            ledger: ledger(self.connection, key.1.as_str(), Position(row.get(0)?), state)?
+            ledger: ledger(self.connection, key.1.as_str(), Position::of(row.get(0)?), state)?
                 .unwrap_or_else(|| Session::new(key.1.as_str())),
-            traces: row.get(11)?,
-            event: row.get(12)?,
+            traces: row.get(10)?,
         }))
     }
 
-    /// Writes the row of a session that has just changed, and its agent. Opens the session if `is_open`.
+    /// Writes the row of a session after something of it arrived, its agent, and its reputation event if that changes.
     fn write_session(
         &mut self,
         org: &OrgId,
         key: &SessionKey,
         cached: &mut CachedSession,
-        is_open: bool,
+        arrival: Arrival,
     ) -> Result<AgentId, StoreError> {
         let now = self.latest;
-        let agent =
-            agent_of(cached.scored(), cached.signal_agent.as_ref()).map_err(damaged("an agent id"))?;
-        let number = self.touch_session_agent(key.0, &agent)?;
-        let before = cached.agent.replace(agent.clone());
-        cached.last_seen = now;
-        // The reputation event of the former agent moves to this one at once.
-        if cached.event.is_some() && before.as_ref() != Some(&agent) {
+        let ledger = (cached.records > 0).then_some(&cached.ledger);
+        let change = cached.state.arrive((org, &key.1), ledger, arrival, now)?;
+        let number = self.touch_session_agent(key.0, &change.agent)?;
+        if change.rewrites_event {
             self.write_session_event(org, cached)?;
         }
         self.summarize(&key.1, cached)?;
@@ -248,9 +238,9 @@ impl Transaction<'_> {
         )?;
         update.execute(params![
             cached.number,
-            cached.signal_agent.as_ref().map(AgentId::as_str),
+            cached.state.signal_agent.as_ref().map(AgentId::as_str),
             now.millis(),
-            cached.last_event.nanos(),
+            cached.state.last_event.nanos(),
             cached.records,
             cached.traces,
             cached.scored().map(Session::to_bytes).unwrap_or_default(),
@@ -264,30 +254,27 @@ impl Transaction<'_> {
             "UPDATE sessions SET agent = ?2, began_ns = ?3, event_id = ?4 WHERE session = ?1 \
              AND (agent <> ?2 OR began_ns <> ?3 OR event_id IS NOT ?4)",
         )?;
-        cached.began_at = self.began_at(cached)?;
-        let event_id = cached.scored().map(|_| bridge_id(identity_of(org, &agent), &key.1).into_bytes());
-        moves.execute(params![cached.number, number, cached.began_at.nanos(), event_id])?;
-        if is_open && !cached.is_open {
-            let check_at = over_at(cached.last_event, now).millis();
+        let (began_at, event_id) = (self.began_at(cached)?, change.event_id.map(uuid::Uuid::into_bytes));
+        moves.execute(params![cached.number, number, began_at.nanos(), event_id])?;
+        if let Some(check_at) = change.check_at {
             let mut open =
                 self.connection.prepare_cached("UPDATE sessions SET check_at = ?2 WHERE session = ?1")?;
-            open.execute(params![cached.number, check_at])?;
-            cached.is_open = true;
+            open.execute(params![cached.number, check_at.millis()])?;
             self.open_sessions = self.open_sessions.map(|open| open + 1);
         }
-        Ok(agent)
+        Ok(change.agent)
     }
 
     /// Returns when a session began.
     fn began_at(&self, cached: &CachedSession) -> Result<Timestamp, StoreError> {
         if let Some(started_at) = cached.scored().and_then(Session::started_at) {
-            return Ok(began_at(Some(started_at), cached.first_seen));
+            return Ok(began_at(Some(started_at), cached.state.first_seen));
         }
         let mut select = self
             .connection
             .prepare_cached("SELECT min(started_ns) FROM session_traces WHERE session = ?1")?;
         let of_traces: Option<i64> = select.query_row([cached.number], |row| row.get(0))?;
-        Ok(began_at(of_traces.map(nanos).transpose()?, cached.first_seen))
+        Ok(began_at(of_traces.map(nanos).transpose()?, cached.state.first_seen))
     }
 
     /// Adds the agent of a session if it is new, and saves when it was last seen. Returns its number.

@@ -17,7 +17,6 @@ use rusqlite::params;
 use super::Transaction;
 use crate::days::Days;
 use crate::error::StoreError;
-use crate::evidence::Position;
 use crate::query::rank;
 use crate::sqlite::agent_cache::Unsettled;
 use crate::sqlite::agents::{self, AgentState};
@@ -156,7 +155,7 @@ impl Transaction<'_> {
         let firsts = self.agent_cache.first_unsettled(up_to);
         for org in self.round.orgs.clone() {
             match firsts.get(&org) {
-                Some(Position(first)) => self.set_settled(org, first - 1)?,
+                Some(first) => self.set_settled(org, first.number() - 1)?,
                 None => self.mark_settled(org)?,
             }
         }
@@ -243,7 +242,7 @@ impl Transaction<'_> {
 
     /// Saves that the rows of an organization contain all of its evaluations.
     fn mark_settled(&mut self, org: OrgKey) -> Result<(), StoreError> {
-        let Position(next) = self.next_position(org)?;
+        let next = self.next_position(org)?.number();
         self.set_settled(org, next - 1)
     }
 

@@ -66,7 +66,7 @@ impl Transaction<'_> {
     }
 
     fn made_summary(&self, id: &SessionId, cached: &mut CachedSession) -> Result<SessionSummary, StoreError> {
-        let position = Position(cached.number);
+        let position = Position::of(cached.number);
         let signal = cached.ledger.signal();
         let Some(signals) = cached.folded.signals(signal).filter(|_| cached.traces == 0) else {
             if cached.folded.is_stale(signal) {

@@ -9,10 +9,10 @@ use std::cmp::Ordering;
 use rusqlite::types::Value;
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
-use super::{Difference, Found, name};
+use super::{Found, name};
 use crate::error::StoreError;
-use crate::evidence::Position;
 use crate::sqlite::days::{COUNTS, Totals, fold, write};
+use crate::verify::Difference;
 
 /// A table of days.
 struct Table {
@@ -42,8 +42,8 @@ pub(super) fn compare(connection: &Connection) -> Result<Option<Box<Difference>>
     let cuts =
         fold(connection, &mut |org, agent, days| write(&fresh, org, agent, days, &mut Totals::default()))?;
     let mut insert = fresh.prepare("INSERT INTO cuts VALUES (?1, ?2)")?;
-    for (agent, Position(position)) in cuts {
-        insert.execute([agent, position])?;
+    for (agent, position) in cuts {
+        insert.execute([agent, position.number()])?;
     }
     for table in &TABLES {
         if let Some(found) = compare_table(connection, &fresh, table)? {

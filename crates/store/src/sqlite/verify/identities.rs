@@ -4,9 +4,9 @@ use renown_core::ids::IdentityId;
 use rusqlite::{Connection, OptionalExtension, params};
 use uuid::Uuid;
 
-use super::{Difference, Verified};
 use crate::error::StoreError;
 use crate::sqlite::identities::LEVELS_NS;
+use crate::verify::{Difference, Verified};
 
 /// Sums the events of every identity again, for each level of spans. An identity that is being erased is left out:
 /// its events and sums are deleted separately.

@@ -3,10 +3,11 @@
 use renown_core::scorecard::FORMULA_VERSION;
 use rusqlite::{Connection, OptionalExtension};
 
-use super::{Difference, Verified, differs};
+use super::differs;
 use crate::error::StoreError;
 use crate::runs::RunScore;
 use crate::sqlite::runs::{RUN, baseline_of, run};
+use crate::verify::{Difference, Verified};
 
 /// Scores every run again with the formula of this release.
 pub(super) fn compare(
@@ -29,7 +30,7 @@ pub(super) fn compare(
             && let Some((what, kept_as, fresh)) =
                 differs("the score", &(scored.score, scored.axes), &(fresh.score, fresh.axes))
         {
-            let org = orgs.query_row([kept.position.0], |row| row.get(0))?;
+            let org = orgs.query_row([kept.position.number()], |row| row.get(0))?;
             let (agent, run) = (Some(kept.agent.to_string()), Some(kept.id.to_string()));
             let difference =
                 Difference { org, agent, evaluation: None, run, session: None, what, kept: kept_as, fresh };

@@ -6,7 +6,7 @@ use renown_telemetry::derived::FoldedTraces;
 use renown_telemetry::ledger::Session;
 use rusqlite::{Connection, Row};
 
-use super::{Difference, Found, Verified, differs};
+use super::{Found, differs};
 use crate::error::StoreError;
 use crate::evidence::Position;
 use crate::sessions::{StoredSession, session_event};
@@ -15,6 +15,7 @@ use crate::sqlite::readers::Deadline;
 use crate::sqlite::rows::damaged;
 use crate::sqlite::sessions::{select, session};
 use crate::sqlite::summaries::{COST_MAX, Fresh, NAMES, SUMMARY, SummaryRow, cost, folded, scores};
+use crate::verify::{Difference, Verified};
 
 /// What to do about a summary that is not stored because the session's traces are stale.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -54,7 +55,7 @@ pub(super) fn first(
         // Sessions of an erased agent are invisible.
         let Some(found) = found.next()? else { continue };
         let kept = session(connection, found, &Deadline::NONE)?;
-        let fresh = Fresh::read(connection, kept.id.as_str(), Position(number), &Deadline::NONE)?;
+        let fresh = Fresh::read(connection, kept.id.as_str(), Position::of(number), &Deadline::NONE)?;
         let mut found = compare_state(row, &fresh)?;
         if found.is_none() {
             found = compare_summary(row, &fresh, stale)?;

@@ -1,3 +1,5 @@
+//! Does the writer sleep when nothing is left to do, and does a write that panics change nothing?
+
 use renown_core::ids::OrgId;
 use renown_core::time::Timestamp;
 use renown_core::units::Micros;
@@ -6,7 +8,7 @@ use renown_testing::{NOON_MS, Scratch, wait};
 use super::*;
 use crate::sqlite::Sqlite;
 use crate::sqlite::transaction::SETTLED_AT_ONCE;
-use crate::{AdminStore, DEFAULT_ORG, NewEvaluation, NewEvaluationId, Store};
+use crate::{DEFAULT_ORG, NewEvaluation, NewEvaluationId};
 
 fn default_org() -> OrgId {
     DEFAULT_ORG.parse().unwrap()

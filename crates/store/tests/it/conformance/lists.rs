@@ -43,7 +43,7 @@ pub(super) fn specs_are_listed_page_by_page_with_their_best_attempt(store: &dyn 
             .into_iter()
             .map(|found| {
                 let spec = found.spec.as_str().to_owned();
-                (spec, found.runs, found.agents, found.finished_at, found.best.id.as_str().to_owned())
+                (spec, found.runs, found.agents, found.finished_at, found.best.run.id.as_str().to_owned())
             })
             .collect();
         let expected = [("Cart", 1, 1, 500, "r7"), ("login", 3, 2, 3000, "r2"), ("übung", 1, 1, 5000, "r5")];

@@ -6,7 +6,7 @@ use renown_core::ids::{AgentId, OrgId};
 use renown_core::session_metrics::{Signals, Trace};
 use renown_store::{
     Accepted, EvaluationOutcome, EvaluationsReceipt, KnownRequest, NewSignals, NewTrace,
-    REQUEST_KEYS_KEPT_MS, Receipt, Recorded, RequestKey, Store, StoreError, Submitted,
+    REQUEST_KEYS_KEPT_MS, Receipt, Recorded, RequestKey, Store, Submitted, WriteError,
 };
 
 use crate::support::{TestClock, default_org, evaluation, event, fresh, ids, key, request_key, run, wait};
@@ -82,7 +82,7 @@ pub(super) fn a_request_key_belongs_to_its_organization(store: &dyn Store, _: &T
 fn thrice<T: Debug + PartialEq>(
     store: &dyn Store,
     name: &str,
-    write: impl Fn(RequestKey) -> Result<Accepted<T>, StoreError>,
+    write: impl Fn(RequestKey) -> Result<Accepted<T>, WriteError>,
 ) -> Receipt {
     let request_key = request_key(name);
     assert_eq!(known(store, &request_key), None, "{name}");
@@ -210,7 +210,7 @@ pub(super) fn a_write_that_was_refused_keeps_no_key(store: &dyn Store, _: &TestC
     assert!(!is_known(store, "k"));
     let request_key = RequestKey { org: other(), ..request_key("k") };
     let error = wait(store.append(&other(), Vec::new(), Some(request_key))).unwrap_err();
-    assert!(matches!(error, StoreError::NoOrganization(_)), "{error}");
+    assert!(matches!(error, WriteError::NoOrganization(_)), "{error}");
     assert!(!is_known(store, "k"));
 }
 

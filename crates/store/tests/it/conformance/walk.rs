@@ -16,8 +16,8 @@ use renown_core::units::Micros;
 use renown_store::memory::Memory;
 use renown_store::{
     Accepted, AgentCursor, AgentQuery, AgentSort, EvaluationOutcome, EvaluationQuery, EvaluationsReceipt,
-    HistorySteps, KnownRequest, NewEvaluation, NewEvaluationId, Position, Receipt, RequestKey, STANDSTILL_MS,
-    Store, StoreError,
+    HistorySteps, KnownRequest, NewEvaluation, NewEvaluationId, Position, ReadError, Receipt, RequestKey,
+    STANDSTILL_MS, Store, WriteError,
 };
 
 use super::Subject;
@@ -83,7 +83,7 @@ impl<S: Subject> Walk<S> {
                 // A store does not remember what the clock showed while nothing was written. Opening is a write, so
                 // let both stores see the latest time again.
                 self.set_clock(self.latest);
-                self.both(|store| wait(store.ready()));
+                self.both_write(|store| wait(store.ready()));
             }
             self.turn_clock();
             match self.rng.below(36) {
@@ -111,6 +111,8 @@ impl<S: Subject> Walk<S> {
             }
         }
         self.all_sessions();
+        super::verify_answers(&self.plain);
+        super::verify_answers(self.subject.store());
         self.subject.verify();
         let org: OrgId = ORGS[0].parse().unwrap();
         let query = EvaluationQuery { limit: usize::MAX, ..EvaluationQuery::default() };
@@ -122,10 +124,18 @@ impl<S: Subject> Walk<S> {
         assert!(hot > 600 || steps < 500, "the walk has to be long enough to fill a window: {hot}");
     }
 
-    /// Does the same with both stores and compares the results.
-    fn both<T: Debug + PartialEq>(&self, ask: impl Fn(&dyn Store) -> Result<T, StoreError>) -> Option<T> {
-        let [plain, subject] = [&self.plain as &dyn Store, self.subject.store()]
-            .map(|store| ask(store).map_err(|error| error.to_string()));
+    /// Reads the same from both stores and compares the results.
+    fn both<T: Debug + PartialEq>(&self, ask: impl Fn(&dyn Store) -> Result<T, ReadError>) -> Option<T> {
+        self.compare(|store| ask(store).map_err(|error| error.to_string()))
+    }
+
+    /// Writes the same to both stores and compares the results.
+    fn both_write<T: Debug + PartialEq>(&self, write: impl Fn(&dyn Store) -> Result<T, WriteError>) {
+        self.compare(|store| write(store).map_err(|error| error.to_string()));
+    }
+
+    fn compare<T: Debug + PartialEq>(&self, ask: impl Fn(&dyn Store) -> Result<T, String>) -> Option<T> {
+        let [plain, subject] = [&self.plain as &dyn Store, self.subject.store()].map(ask);
         assert_eq!(plain, subject, "step {}", self.step);
         subject.ok()
     }
@@ -196,7 +206,7 @@ impl<S: Subject> Walk<S> {
         let sides = self.rng.pick(&[1, 1, 4, 40]);
         let batch: Vec<NewEvaluation> = (0..=self.rng.below(sides)).map(|_| self.evaluation()).collect();
         let key = self.request_key(&org);
-        self.both(|store| {
+        self.both_write(|store| {
             let written = wait(store.append(&org, batch.clone(), key.clone()))?;
             Ok(accepted(written, |outcomes| outcomes.into_iter().map(seen).collect()))
         });
@@ -205,7 +215,9 @@ impl<S: Subject> Walk<S> {
     fn add_agent(&mut self) {
         let (org, agent) = (self.org(), self.agent());
         let key = self.request_key(&org);
-        self.both(|store| Ok(accepted(wait(store.add_agent(&org, agent.clone(), key.clone()))?, |new| new)));
+        self.both_write(|store| {
+            Ok(accepted(wait(store.add_agent(&org, agent.clone(), key.clone()))?, |new| new))
+        });
     }
 
     fn create_key(&mut self) {
@@ -214,7 +226,7 @@ impl<S: Subject> Walk<S> {
             // The last organization never gets a key, so it never exists.
             let new = key(ORGS[self.rng.below(ORGS.len() - 1)], self.keys);
             let request_key = self.request_key(&default_org());
-            self.both(|store| {
+            self.both_write(|store| {
                 Ok(accepted(wait(store.create_key(new.clone(), request_key.clone()))?, |key| key))
             });
         }
@@ -224,12 +236,12 @@ impl<S: Subject> Walk<S> {
         let (org, id) = (self.org(), key("default", self.rng.below(usize::from(self.keys) + 2) as u8).id);
         let used = self.time();
         if self.rng.one_in(2) {
-            self.both(|store| wait(store.revoke_key(&org, id)));
+            self.both_write(|store| wait(store.revoke_key(&org, id)));
         } else {
-            self.both(|store| wait(store.touch_keys(vec![(id, used)])));
+            self.both_write(|store| wait(store.touch_keys(vec![(id, used)])));
         }
         self.both(|store| wait(store.keys()));
-        self.both(|store| wait(store.ready()));
+        self.both_write(|store| wait(store.ready()));
     }
 
     fn evaluation_query(&mut self) -> EvaluationQuery {
@@ -360,7 +372,9 @@ fn plain_receipt(receipt: Receipt) -> Receipt {
         | Receipt::ReputationEvents(_)
         | Receipt::Records
         | Receipt::Signals
-        | Receipt::ApiKey(_) => receipt,
+        | Receipt::ApiKey(_)
+        | Receipt::EvalRun(_)
+        | Receipt::Schedule(_) => receipt,
     }
 }
 

@@ -4,7 +4,7 @@ use std::io::{BufRead, BufReader, Lines, Read};
 use std::process::{Child, ChildStdout, Command, Stdio};
 
 use renown_store::sqlite::{Reader, Sqlite};
-use renown_store::{AgentQuery, Store, StoreError};
+use renown_store::{AgentQuery, Evidence, OpenError, Reads};
 
 use super::{again, given};
 use crate::support::{Scratch, TestClock, clock_of, default_org, evaluation, ids, open, verify, wait};
@@ -42,11 +42,11 @@ fn a_directory_has_one_process_and_any_number_of_readers() {
     assert_eq!(next_done(&mut lines).as_deref(), Some("x"));
 
     let error = Sqlite::open(scratch.path(), "the second", clock_of(&clock)).err().unwrap();
-    let StoreError::InUse { holder, .. } = &error else { panic!("{error:?}") };
+    let OpenError::InUse { holder, .. } = &error else { panic!("{error:?}") };
     assert_eq!(holder.to_string(), format!("process {} (a test)", child.id()));
     let reader = Reader::open(scratch.path()).unwrap();
     let query = AgentQuery { limit: 9, ..AgentQuery::default() };
-    assert_eq!(reader.agents(&default_org(), &query).unwrap().agents.len(), 1);
+    assert_eq!(wait(reader.agents(&default_org(), query)).unwrap().agents.len(), 1);
     assert!(reader.verify(&mut |_, _| {}).unwrap().is_ok());
 
     child.kill().unwrap();

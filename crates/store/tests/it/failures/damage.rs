@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use renown_store::sqlite::{FILE, Reader, Sqlite};
-use renown_store::{EvaluationQuery, Store, StoreError};
+use renown_store::{EvaluationQuery, Evidence, ReadError, Reads, Upkeep, WriteError};
 use rusqlite::Connection;
 
 use super::block_writer;
@@ -35,12 +35,6 @@ fn hurt_page(database: &Path) {
     fs::write(database, bytes).unwrap();
 }
 
-fn is_damage(error: &StoreError) -> bool {
-    let corrupt = Some(rusqlite::ErrorCode::DatabaseCorrupt);
-    matches!(error, StoreError::Damaged(_))
-        || matches!(error, StoreError::Sqlite(error) if error.sqlite_error_code() == corrupt)
-}
-
 #[test]
 fn a_damaged_agent_that_was_not_settled_affects_no_other() {
     let (scratch, killed) = (Scratch::new(), Scratch::new());
@@ -59,9 +53,9 @@ fn a_damaged_agent_that_was_not_settled_affects_no_other() {
     let (org, well, hurt) = (default_org(), "well".parse().unwrap(), "hurt".parse().unwrap());
     assert_eq!(wait(next.tally(&org, &well)).unwrap().evaluations(), 302);
     wait(next.append(&org, vec![evaluation("well", "after")], None)).unwrap();
-    assert!(wait(next.tally(&org, &hurt)).is_err_and(|error| is_damage(&error)), "its score is not known");
+    assert!(wait(next.tally(&org, &hurt)).is_err_and(|error| error.is_damage()), "its score is not known");
     let refused = wait(next.append(&org, vec![evaluation("hurt", "after-all")], None)).unwrap_err();
-    assert!(is_damage(&refused), "{refused:?}");
+    assert!(refused.is_damage(), "{refused:?}");
 }
 
 #[test]
@@ -72,13 +66,13 @@ fn a_page_of_garbage_affects_only_the_agents_on_it() {
 
     let store = open(scratch.path(), &TestClock::at_noon());
     let (org, well, hurt) = (default_org(), "well".parse().unwrap(), "hurt".parse().unwrap());
-    assert!(wait(store.window(&org, &hurt)).is_err_and(|error| is_damage(&error)));
+    assert!(wait(store.window(&org, &hurt)).is_err_and(|error| error.is_damage()));
     let all = |agent: &str| EvaluationQuery {
         agent: Some(agent.parse().unwrap()),
         limit: 1000,
         ..EvaluationQuery::default()
     };
-    assert!(wait(store.evaluations(&org, all("hurt"))).is_err_and(|error| is_damage(&error)));
+    assert!(wait(store.evaluations(&org, all("hurt"))).is_err_and(|error| error.is_damage()));
     assert_eq!(wait(store.tally(&org, &hurt)).unwrap().evaluations(), 500, "the sums are on another page");
     assert_eq!(wait(store.tally(&org, &well)).unwrap().evaluations(), 300);
     assert_eq!(wait(store.window(&org, &well)).unwrap().tally().evaluations(), 300);
@@ -87,7 +81,7 @@ fn a_page_of_garbage_affects_only_the_agents_on_it() {
     for number in 0..20 {
         let batch = vec![evaluation("new", &format!("n{number}")), evaluation("hurt", &format!("h{number}"))];
         let refused = wait(store.append(&org, batch, None)).unwrap_err();
-        assert!(matches!(&refused, StoreError::RolledBack(reason) if is_damage(reason)), "{refused:?}");
+        assert!(matches!(&refused, WriteError::Damaged(_)), "{refused:?}");
         let good = wait(store.append(&org, vec![evaluation("well", &format!("w{number}"))], None));
         assert_eq!(fresh(good)[0].tally().evaluations(), 301 + number);
     }
@@ -99,9 +93,9 @@ fn a_page_of_garbage_affects_only_the_agents_on_it() {
     drop(store);
 
     let reader = Reader::open(scratch.path()).unwrap();
-    assert!(reader.verify(&mut |_, _| {}).is_err_and(|error| is_damage(&error)));
+    assert!(reader.verify(&mut |_, _| {}).is_err_and(|error| error.is_damage()));
     let copy = scratch.path().join("copy.db");
-    assert!(reader.backup(&copy, &mut |_| {}).is_err_and(|error| is_damage(&error)));
+    assert!(reader.backup(&copy, &mut |_| {}).is_err_and(|error| error.is_damage()));
     assert!(scratch.names().iter().all(|name| name.starts_with("renown.")), "a bad copy is not kept");
 }
 
@@ -117,7 +111,7 @@ fn a_chain_that_does_not_go_backwards_is_damage_and_not_an_endless_loop() {
         let clock = TestClock::at_noon();
         let store = open(scratch.path(), &clock);
         let hurt = "hurt".parse().unwrap();
-        let damaged = |error| matches!(error, StoreError::Damaged(_));
+        let damaged = |error: ReadError| error.is_damage();
         assert!(wait(store.window(&default_org(), &hurt)).is_err_and(damaged), "{broken}");
         let query = EvaluationQuery { agent: Some(hurt), limit: 1000, ..EvaluationQuery::default() };
         assert!(wait(store.evaluations(&default_org(), query)).is_err_and(damaged), "{broken}");
@@ -128,7 +122,7 @@ fn a_chain_that_does_not_go_backwards_is_damage_and_not_an_endless_loop() {
         let waiting = (store.append(&default_org(), batch, None), store.ready());
         let last = store.append(&default_org(), vec![evaluation("well", "more")], None);
         drop(release);
-        assert!(wait(blocked).is_ok() && wait(waiting.0).is_err_and(damaged), "{broken}");
+        assert!(wait(blocked).is_ok() && wait(waiting.0).is_err_and(|error| error.is_damage()), "{broken}");
         assert!(wait(waiting.1).is_ok() && wait(last).is_ok(), "{broken}");
         assert_eq!(wait(store.agent(&default_org(), &"new".parse().unwrap())).unwrap(), None, "{broken}");
     }
@@ -146,7 +140,7 @@ fn use_it(dir: &Path) -> bool {
     fine &=
         wait(store.evaluations(&org, EvaluationQuery { limit: 1000, ..EvaluationQuery::default() })).is_ok();
     fine &= wait(store.keys()).is_ok();
-    fine && matches!(Reader::open(dir).and_then(|reader| reader.verify(&mut |_, _| {})), Ok(Ok(_)))
+    fine && Reader::open(dir).is_ok_and(|reader| matches!(reader.verify(&mut |_, _| {}), Ok(Ok(_))))
 }
 
 #[test]

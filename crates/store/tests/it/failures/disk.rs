@@ -1,12 +1,13 @@
 //! A full disk, a read-only disk, and paths that are not data directories.
 
+use std::error::Error as _;
 use std::fs::{File, OpenOptions};
 use std::io::Write;
 use std::path::Path;
 use std::process::Command;
 
 use renown_store::sqlite::{FILE, Reader, Sqlite};
-use renown_store::{EvaluationOutcome, Store, StoreError};
+use renown_store::{Control, EvaluationOutcome, Evidence, OpenError, Reads, Upkeep, WriteError};
 
 use super::{block_writer, on_small_disk};
 use crate::support::{
@@ -21,10 +22,11 @@ fn fill(path: &Path) {
     }
 }
 
-fn is_full(error: &StoreError) -> bool {
-    let StoreError::RolledBack(reason) = error else { return false };
+fn is_full(error: &WriteError) -> bool {
     let full = Some(rusqlite::ErrorCode::DiskFull);
-    matches!(&**reason, StoreError::Sqlite(error) if error.sqlite_error_code() == full)
+    let causes = std::iter::successors(error.source(), |cause| (*cause).source());
+    let mut of_sqlite = causes.filter_map(|cause| cause.downcast_ref::<rusqlite::Error>());
+    matches!(error, WriteError::Unavailable(_)) && of_sqlite.any(|error| error.sqlite_error_code() == full)
 }
 
 #[test]
@@ -90,7 +92,7 @@ fn a_read_only_disk_is_refused_with_the_reason() {
     let mounted = Command::new("mount").args(["-o", "remount,ro"]).arg(&dir).status().unwrap();
     assert!(mounted.success());
     let error = Sqlite::open(&dir, "a test", clock_of(&clock)).err().unwrap();
-    assert!(matches!(&error, StoreError::Io { .. }), "{error:?}");
+    assert!(matches!(&error, OpenError::Io { .. }), "{error:?}");
     assert!(error.to_string().contains("renown.lock: Read-only file system"), "{error}");
     let copied = Reader::open(&dir).and_then(|reader| reader.backup(&dir.join("copy.db"), &mut |_| {}));
     assert!(copied.is_err());
@@ -101,13 +103,13 @@ fn paths_that_are_not_data_directories_are_refused() {
     let scratch = Scratch::new();
     let opened = |dir: &Path| Sqlite::open(dir, "a test", clock_of(&TestClock::at_noon())).err().unwrap();
     let missing = scratch.path().join("missing");
-    assert!(matches!(opened(&missing), StoreError::Io { .. }));
-    assert!(matches!(Reader::open(&missing).err().unwrap(), StoreError::Missing(_)));
+    assert!(matches!(opened(&missing), OpenError::Io { .. }));
+    assert!(matches!(Reader::open(&missing).err().unwrap(), OpenError::Missing(_)));
     let file = scratch.path().join("file");
     File::create(&file).unwrap();
-    assert!(matches!(opened(&file), StoreError::Io { .. }));
+    assert!(matches!(opened(&file), OpenError::Io { .. }));
     let directory = scratch.path().join("directory");
     std::fs::create_dir_all(directory.join(FILE)).unwrap();
-    assert!(matches!(opened(&directory), StoreError::Sqlite(_)));
+    assert!(matches!(opened(&directory), OpenError::Unavailable(_)));
     assert!(Reader::open(&directory).is_err());
 }

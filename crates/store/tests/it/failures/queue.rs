@@ -1,6 +1,6 @@
 //! A blocked writer: the queue fills, the store is dropped, a write beside others is refused.
 
-use renown_store::{EvaluationOutcome, Store, StoreError};
+use renown_store::{Control, EvaluationOutcome, Evidence, WriteError};
 
 use super::block_writer;
 use crate::support::{Scratch, TestClock, default_org, evaluation, fresh, ids, key, open, verify, wait};
@@ -25,7 +25,7 @@ fn a_full_queue_refuses_and_loses_nothing() {
             std::task::Poll::Pending => waiting.push(reply),
         }
     };
-    assert!(matches!(refused, Err(StoreError::Overloaded)), "{refused:?}");
+    assert!(matches!(refused, Err(WriteError::Overloaded)), "{refused:?}");
     assert!((1000..10_000).contains(&waiting.len()), "a limit: {}", waiting.len());
     let accepted = waiting.len();
     drop(release);

@@ -1,6 +1,6 @@
 //! A store that is closed and opened again.
 
-use renown_store::Store;
+use renown_store::{Control, Evidence};
 
 use crate::support::{Scratch, TestClock, at, default_org, evaluation, fresh, ids, key, open, verify, wait};
 

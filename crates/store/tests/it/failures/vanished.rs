@@ -3,7 +3,7 @@
 use std::fs;
 
 use renown_store::sqlite::FILE;
-use renown_store::{Store, StoreError};
+use renown_store::{Evidence, Upkeep, WriteError};
 
 use crate::support::{Scratch, TestClock, default_org, evaluation, evaluations, ids, open, verify, wait};
 
@@ -26,14 +26,14 @@ fn a_store_whose_files_are_deleted_or_replaced_refuses_writes() {
             }
             let refused =
                 wait(store.append(&default_org(), vec![evaluation("a", "late")], None)).unwrap_err();
-            assert!(refused.is_vanished(), "{refused:?}");
+            assert!(matches!(refused, WriteError::Refused(_)), "{refused:?}");
             let said = wait(store.ready()).unwrap_err().to_string();
             let expected = if is_replaced { "was replaced while" } else { "was deleted or moved while" };
             assert!(said.starts_with(&format!("{} {expected}", name(suffix))), "{said}");
             assert_eq!(ids(&*store, &default_org()).len(), 3, "the evidence can still be read");
             // The store does not recover by itself.
             fs::rename(&aside, &path).unwrap();
-            assert!(wait(store.ready()).is_err_and(|error| error.is_vanished()));
+            assert!(wait(store.ready()).is_err_and(|error| matches!(error, WriteError::Refused(_))));
         }
     }
 }
@@ -44,7 +44,7 @@ fn deleting_the_write_ahead_log_loses_nothing() {
     let store = open(scratch.path(), &clock);
     wait(store.append(&default_org(), evaluations("a", "before", 30), None)).unwrap();
     fs::remove_file(scratch.path().join(name("-wal"))).unwrap();
-    assert!(wait(store.ready()).is_err_and(|error| error.is_vanished()));
+    assert!(wait(store.ready()).is_err_and(|error| matches!(error, WriteError::Refused(_))));
     drop(store);
     let store = open(scratch.path(), &clock);
     assert_eq!(store.lost(), None);
@@ -62,6 +62,6 @@ fn after_the_lock_was_deleted_only_the_second_process_can_write() {
     let second = open(scratch.path(), &clock);
     wait(second.append(&default_org(), vec![evaluation("a", "two")], None)).unwrap();
     let refused = wait(first.append(&default_org(), vec![evaluation("a", "three")], None)).unwrap_err();
-    assert!(matches!(&refused, StoreError::RolledBack(reason) if reason.is_vanished()), "{refused:?}");
+    assert!(matches!(&refused, WriteError::Refused(_)), "{refused:?}");
     assert_eq!(ids(&*second, &default_org()), ["two", "one"]);
 }

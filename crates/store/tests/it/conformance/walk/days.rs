@@ -52,8 +52,8 @@ impl<S: Subject> Walk<S> {
 
 /// Removes positions, which differ between stores.
 fn plain(sums: DaySums) -> DaySums {
-    let last = Last { position: Position(0), ..sums.last };
-    DaySums { last, first_position: Position(0), top_position: Position(0), ..sums }
+    let last = Last { position: Position::default(), ..sums.last };
+    DaySums { last, first_position: Position::default(), top_position: Position::default(), ..sums }
 }
 
 fn plain_days(mut days: AgentDays) -> AgentDays {

@@ -6,8 +6,8 @@ use renown_core::identity::{Category, Event, Reference, ScoreDelta, identity_of}
 use renown_core::ids::IdentityId;
 use renown_core::units::Unit;
 use renown_store::{
-    LatencySource, NewReputationEvent, NewRun, OrgSettings, Position, PublicationChange, ReputationEvent,
-    Retention, RunQuery, SpecSummary, Submitted, TimeCursor, Tombstone,
+    LatencySource, NewReputationEvent, NewRun, OrgSettings, Position, PublicationChange, RankedAttempt,
+    ReputationEvent, Retention, RunQuery, SpecSummary, Submitted, TimeCursor, Tombstone,
 };
 use serde_json::json;
 use uuid::Uuid;
@@ -25,13 +25,13 @@ impl<S: Subject> Walk<S> {
     pub(super) fn decide(&mut self) {
         let (org, agent) = (self.org(), self.agent());
         let source = self.rng.pick(&[LatencySource::Gate, LatencySource::Agent]);
-        self.both(|store| wait(store.set_settings(&org, OrgSettings { latency_source: source })));
+        self.both_write(|store| wait(store.set_settings(&org, OrgSettings { latency_source: source })));
         self.both(|store| wait(store.settings(&org)));
         let slug = self.rng.sometimes(2, |rng| rng.pick(&SLUGS).parse().unwrap());
         let public = self.rng.sometimes(2, |rng| rng.one_in(2));
         let spare = self.rng.sometimes(2, |rng| rng.pick(&SLUGS).parse().unwrap());
         let change = PublicationChange { public, slug, spare };
-        self.both(|store| wait(store.publish(&org, &agent, change.clone())));
+        self.both_write(|store| wait(store.publish(&org, &agent, change.clone())));
         self.both(|store| wait(store.publication(&org, &agent)));
         let slug = self.rng.pick(&SLUGS).parse().unwrap();
         self.both(|store| wait(store.public_agent(&slug)));
@@ -66,7 +66,9 @@ impl<S: Subject> Walk<S> {
     pub(super) fn add_run(&mut self) {
         let (org, new) = (self.org(), self.new_run());
         let key = self.request_key(&org);
-        self.both(|store| Ok(accepted(wait(store.add_run(&org, new.clone(), key.clone()))?, submitted)));
+        self.both_write(|store| {
+            Ok(accepted(wait(store.add_run(&org, new.clone(), key.clone()))?, submitted))
+        });
         self.both(|store| wait(store.run(&org, &new.id)).map(|run| run.map(plain_run)));
     }
 
@@ -96,13 +98,22 @@ impl<S: Subject> Walk<S> {
         });
         let spec = self.rng.pick(&SPECS).parse().unwrap();
         self.both(|store| {
-            Ok(wait(store.competition(&org, &spec))?.into_iter().map(plain_run).collect::<Vec<_>>())
+            let ranking = wait(store.competition(&org, &spec))?;
+            let plain = |attempt: RankedAttempt| (plain_run(attempt.run), attempt.scored);
+            Ok((ranking.common, ranking.attempts.into_iter().map(plain).collect::<Vec<_>>()))
         });
         let limit = self.rng.below(3) + 1;
         self.both(|store| {
             let page = wait(store.specs(&org, None, limit))?;
             let summary = |spec: SpecSummary| {
-                (spec.spec, spec.runs, spec.agents, spec.finished_at, plain_run(spec.best))
+                (
+                    spec.spec,
+                    spec.runs,
+                    spec.agents,
+                    spec.finished_at,
+                    plain_run(spec.best.run),
+                    spec.best.scored,
+                )
             };
             Ok((page.specs.into_iter().map(summary).collect::<Vec<_>>(), page.next))
         });
@@ -143,7 +154,7 @@ impl<S: Subject> Walk<S> {
             })
             .collect();
         let key = self.request_key(&org);
-        self.both(|store| {
+        self.both_write(|store| {
             let written = wait(store.add_reputation_events(&org, events.clone(), key.clone()))?;
             Ok(accepted(written, |recorded| recorded))
         });
@@ -162,7 +173,9 @@ impl<S: Subject> Walk<S> {
             loop {
                 let page = wait(store.reputation_events(&org, identity, after, limit))?;
                 all.extend(
-                    page.events.into_iter().map(|event| ReputationEvent { position: Position(0), ..event }),
+                    page.events
+                        .into_iter()
+                        .map(|event| ReputationEvent { position: Position::default(), ..event }),
                 );
                 after = page.next;
                 if after.is_none() {
@@ -177,14 +190,14 @@ impl<S: Subject> Walk<S> {
         // Not the hot one once its window fills, because the walk tests full windows too.
         let agents = if self.step < 300 { &["hot", "warm"][..] } else { &["warm", "Cold", "cold", "кот"] };
         let (org, agent) = (self.org(), self.rng.pick(agents).parse().unwrap());
-        self.both(|store| wait(store.erase(&org, &agent)));
+        self.both_write(|store| wait(store.erase(&org, &agent)));
         if self.rng.one_in(2) {
             self.standing();
             self.evaluations();
             self.runs();
             self.append();
         }
-        while wait(self.subject.store().delete_some(Retention::default())).unwrap() {}
+        while wait(self.subject.store().delete_some(Retention::default())).unwrap().is_more() {}
         let done = |tombstone: Tombstone| (tombstone.digest, tombstone.asked_at, tombstone.erased);
         self.both(|store| Ok(wait(store.tombstones(&org))?.into_iter().map(done).collect::<Vec<_>>()));
     }

@@ -4,7 +4,7 @@ use renown_core::ids::{OrgId, SessionId};
 use renown_core::session_metrics::{Signals, Trace};
 use renown_core::units::Unit;
 use renown_store::{
-    NewSignals, NewTrace, SessionQuery, SessionTrace, Sessions, Store, StoreError, StoredSession, TimeCursor,
+    NewSignals, NewTrace, ReadError, SessionQuery, SessionTrace, Sessions, Store, StoredSession, TimeCursor,
 };
 use serde_json::{Value, json};
 
@@ -70,7 +70,7 @@ impl<S: Subject> Walk<S> {
         });
         let (org, batch) = (self.org(), batch(&line));
         let key = self.request_key(&org);
-        self.both(|store| {
+        self.both_write(|store| {
             let written = wait(store.add_records(&org, batch.clone(), key.clone()))?;
             Ok(accepted(written, |account| account))
         });
@@ -96,14 +96,14 @@ impl<S: Subject> Walk<S> {
         }
         let signals = NewSignals { agent, traces };
         let key = self.request_key(&org);
-        self.both(|store| {
+        self.both_write(|store| {
             let written = wait(store.add_signals(&org, &session, signals.clone(), key.clone()))?;
             Ok(accepted(written, |()| ()))
         });
     }
 
     pub(super) fn close_sessions(&mut self) {
-        self.both(|store| {
+        self.both_write(|store| {
             let mut closed = wait(store.close_sessions())?;
             closed.sort_by(|a, b| (&a.org, &a.session).cmp(&(&b.org, &b.session)));
             Ok(closed)
@@ -148,8 +148,8 @@ impl<S: Subject> Walk<S> {
 /// Reads all pages of a query. Cursors differ between stores.
 fn all(
     query: &SessionQuery,
-    ask: impl Fn(SessionQuery) -> Result<Sessions, StoreError>,
-) -> Result<Vec<String>, StoreError> {
+    ask: impl Fn(SessionQuery) -> Result<Sessions, ReadError>,
+) -> Result<Vec<String>, ReadError> {
     let (mut query, mut found) = (query.clone(), Vec::new());
     loop {
         let page = ask(query.clone())?;
@@ -165,7 +165,7 @@ fn all_records(
     org: &OrgId,
     session: &SessionId,
     limit: usize,
-) -> Result<Option<Vec<String>>, StoreError> {
+) -> Result<Option<Vec<String>>, ReadError> {
     let (mut after, mut found) = (None, Vec::new());
     loop {
         let Some(page) = wait(store.session_records(org, session, after, limit))? else { return Ok(None) };
