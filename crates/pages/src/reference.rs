@@ -74,7 +74,7 @@ struct Link {
 }
 
 impl Shown {
-    /// Returns the operation that has described a reply before. If there is none, it is this one.
+    /// Returns the operation that has described a reply before. Returns `None` for the first one, and remembers it.
     fn first(&mut self, schema: Option<&str>, id: &str, summary: &str) -> Option<Link> {
         let schema = schema?;
         let known = self.0.get(schema).cloned();

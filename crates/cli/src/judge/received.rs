@@ -55,7 +55,7 @@ impl Found {
 }
 
 impl Received {
-    /// Opens the store. Returns `None` if there is none and the arguments do not name one.
+    /// Opens the store. Returns `None` if it does not exist and the arguments do not name it.
     pub(super) fn open(args: &JudgeArgs) -> Result<Option<Self>, Failure> {
         let is_named = args.location.data.is_some() || args.location.store.is_some();
         let location = args.location.resolve_with(args.config.as_deref())?;

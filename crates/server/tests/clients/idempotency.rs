@@ -114,12 +114,16 @@ async fn every_post_about_evals_with_a_key_returns_the_same_bytes_again() {
     assert_eq!(runs["data"].as_array().map(Vec::len), Some(2), "one was created, and one triggered: {runs}");
     // The first run has ended, because its only session is unknown. Its retry waits, then ends again.
     let ended = runs["data"][1]["eval_run_id"].as_str().unwrap();
-    loop {
-        let (_, run) = server.ask("GET", &format!("/v1/eval-runs/{ended}"), "", "").await;
-        if run["status"] == "completed" {
-            break;
+    let completed = async {
+        loop {
+            let (_, run) = server.ask("GET", &format!("/v1/eval-runs/{ended}"), "", "").await;
+            if run["status"] == "completed" {
+                break;
+            }
         }
-    }
+    };
+    let minute = std::time::Duration::from_mins(1);
+    assert!(tokio::time::timeout(minute, completed).await.is_ok(), "the run does not complete");
     let path = format!("/v1/eval-runs/{ended}/retry");
     let first = post(&server, &path, "retry", "").await;
     assert!(first.0.starts_with("HTTP/1.1 202 "), "{first:?}");

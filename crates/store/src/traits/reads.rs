@@ -173,7 +173,7 @@ pub trait Reads: Send + Sync + 'static {
     /// Returns an eval run, or `None` if it is unknown.
     fn eval_run<'a>(&'a self, org: &OrgId, id: &EvalRunId) -> ReadReply<'a, Option<EvalRun>>;
 
-    /// Returns the eval run at a position, or `None` if there is none.
+    /// Returns the eval run at a position, or `None` if it is unknown.
     fn eval_run_at<'a>(&'a self, org: &OrgId, position: Position) -> ReadReply<'a, Option<EvalRun>>;
 
     /// Returns a page of eval runs, the last created first.
@@ -196,7 +196,7 @@ pub trait Reads: Send + Sync + 'static {
     /// Returns a schedule, or `None` if it is unknown.
     fn schedule<'a>(&'a self, org: &OrgId, id: &ScheduleId) -> ReadReply<'a, Option<Schedule>>;
 
-    /// Returns the schedule at a position, or `None` if there is none.
+    /// Returns the schedule at a position, or `None` if it is unknown.
     fn schedule_at<'a>(&'a self, org: &OrgId, position: Position) -> ReadReply<'a, Option<Schedule>>;
 
     /// Returns a page of schedules, the last created first.

@@ -60,7 +60,7 @@ fn finish(store: &dyn Store) {
     while wait(advance_eval_runs(store)).unwrap().is_some() {}
 }
 
-/// Returns the sessions of a run with their outcomes: a score in ten-thousandths, or why there is none.
+/// Returns the sessions of a run with their outcomes: a score in ten-thousandths, or the reason why it has no score.
 fn results(store: &dyn Store, id: &str) -> Vec<(String, Result<i128, String>)> {
     let (mut found, mut after) = (Vec::new(), None);
     loop {

@@ -3,7 +3,7 @@
 /// `eval_runs` has one row per eval run. `agent`, `from_ns`, `to_ns` and `min_traces` are its filter, if `filtered`; the agent is there
 /// by number, so that an erasure finds it. `state` is the JSON of `EvalState`. `eval_results` has one row per target.
 ///
-/// `schedules` has one row per schedule. `next_ns` is its next tick; null while it is paused, or if there is none. `state` is the JSON
+/// `schedules` has one row per schedule. `next_ns` is its next tick; null while it is paused, or if it never fires again. `state` is the JSON
 /// of `ScheduleState`.
 pub(in super::super) const EIGHTH: &str = "
 CREATE TABLE eval_runs (
